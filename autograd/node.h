@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <heed/autograd/variable.h>
+
+namespace heed {
+
+class Backward;
+
+/// One recorded operation: how the gradients of its outputs become those of its inputs.
+class Node : public std::enable_shared_from_this<Node> {
+ public:
+  explicit Node(const char* name);
+  virtual ~Node() = default;
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  /// The op's name, as in "matmul".
+  const char* name() const { return name_; }
+  /// Nodes are numbered when they are made. A consumer is made after what it consumes, so going through
+  /// nodes from the highest number down is a topological order, without a look at the graph first.
+  uint64_t number() const { return number_; }
+
+  virtual void backward(Backward& back) = 0;
+  /// Lets go of the saved values; a second backward is then an error.
+  virtual void release() {}
+
+  /// One output: what its gradient must look like, and who wants to see it once it is complete.
+  struct Output {
+    Shape shape;
+    DType dtype = DType::f32;
+    std::vector<std::weak_ptr<GradHook>> hooks = {};
+    bool retains_grad = false;
+    Variable retained = {};
+  };
+  std::vector<Edge> inputs;
+  std::vector<Output> outputs;
+
+ private:
+  const char* name_;
+  uint64_t number_;
+};
+
+/// A value kept for the backward pass. It must not have been edited when it is used (GraphError).
+class Saved {
+ public:
+  Saved() = default;
+  explicit Saved(const Variable& value) : value_(value), version_(value.data().version()) {}
+  /// Saves the value only where `needed`.
+  Saved(const Variable& value, bool needed) {
+    if (needed) *this = Saved(value);
+  }
+
+ private:
+  friend class Backward;
+  Variable value_;
+  uint64_t version_ = 0;
+};
+
+/// An output of the node itself, kept as a Tensor: a Variable would hold its own node for ever.
+class SavedOutput {
+ public:
+  explicit SavedOutput(Tensor value, size_t index = 0)
+      : value_(std::move(value)), version_(value_.version()), index_(index) {}
+
+ private:
+  friend class Backward;
+  Tensor value_;
+  uint64_t version_;
+  size_t index_;
+};
+
+/// What a node's backward works with: the gradients of its outputs, and where those of its inputs go.
+class Backward {
+ public:
+  Backward(Node& node, std::vector<Variable> grads, bool create_graph)
+      : node_(node), grads_(std::move(grads)), create_graph_(create_graph), results(node.inputs.size()) {}
+
+  /// The gradient of one output; zeros when none arrived.
+  const Variable& grad(size_t output = 0);
+  /// True if a gradient arrived for this output.
+  bool has_grad(size_t output) const { return grads_[output].defined(); }
+  /// Takes the gradient away, so that its memory may be reused.
+  Variable take_grad(size_t output = 0) { return std::move(grads_[output]); }
+  /// True if the gradients themselves will be differentiated.
+  bool create_graph() const { return create_graph_; }
+
+  bool has_saved(const Saved& saved) const { return saved.value_.defined(); }
+  /// A saved value, or GraphError if it was edited since it was saved.
+  const Variable& value(const Saved& saved) const;
+  Variable value(const SavedOutput& saved) const;
+  /// The tensors of several saved values; undefined where nothing was saved.
+  std::vector<Tensor> tensors(std::span<const Saved> saved) const;
+
+  /// True if the gradient of this input is wanted; what is not wanted must cost nothing.
+  bool wants(size_t input) const { return node_.inputs[input].node != nullptr; }
+  /// Hands over the gradient of an input, computed only if it is wanted: `back.give(0, [&] { return ...; })`.
+  template <class F>
+  void give(size_t input, F&& compute) {
+    if (wants(input)) results[input] = compute();
+  }
+
+ private:
+  Node& node_;
+  std::vector<Variable> grads_;
+  bool create_graph_;
+
+ public:
+  std::vector<Variable> results;
+};
+
+}  // namespace heed

@@ -1,0 +1,63 @@
+#include <heed/autograd/ops/unary.h>
+
+#include <heed/autograd/record.h>
+#include <heed/tensor/kernels/unary.h>
+
+namespace heed {
+namespace {
+
+/// g where the constant x is positive, else 0: linear in g, and its own adjoint.
+Variable relu_gate(const Variable& g, const Tensor& x) {
+  return record("relu_gate", kernels::relu_backward(g.data(), x), {&g},
+                [x](Backward& back) { back.give(0, [&] { return relu_gate(back.grad(), x); }); });
+}
+
+}  // namespace
+
+Variable exp(const Variable& x) {
+  Tensor y = kernels::exp(x.data());
+  return record("exp", y, {&x}, [y = SavedOutput(y)](Backward& back) {
+    back.give(0, [&] { return back.grad() * back.value(y); });
+  });
+}
+
+Variable log(const Variable& x) {
+  return record("log", kernels::log(x.data()), {&x}, [x = Saved(x)](Backward& back) {
+    back.give(0, [&] { return back.grad() / back.value(x); });
+  });
+}
+
+Variable sqrt(const Variable& x) {
+  Tensor y = kernels::sqrt(x.data());
+  return record("sqrt", y, {&x}, [y = SavedOutput(y)](Backward& back) {
+    back.give(0, [&] { return back.grad() / (2 * back.value(y)); });
+  });
+}
+
+Variable tanh(const Variable& x) {
+  Tensor y = kernels::tanh(x.data());
+  return record("tanh", y, {&x}, [y = SavedOutput(y)](Backward& back) {
+    back.give(0, [&] {
+      const Variable t = back.value(y);
+      return back.grad() * (1 - t * t);
+    });
+  });
+}
+
+Variable sigmoid(const Variable& x) {
+  Tensor y = kernels::sigmoid(x.data());
+  return record("sigmoid", y, {&x}, [y = SavedOutput(y)](Backward& back) {
+    back.give(0, [&] {
+      const Variable s = back.value(y);
+      return back.grad() * (s * (1 - s));
+    });
+  });
+}
+
+Variable relu(const Variable& x) {
+  return record("relu", kernels::relu(x.data()), {&x}, [x = Saved(x)](Backward& back) {
+    back.give(0, [&] { return relu_gate(back.grad(), back.value(x).data()); });
+  });
+}
+
+}  // namespace heed

@@ -1,0 +1,111 @@
+#include "translate/commands.h"
+
+#include <fmt/format.h>
+#include <heed/tensor/random.h>
+#include <heed/tensor/threads.h>
+#include <spdlog/spdlog.h>
+#include <zlib.h>
+
+#include <iostream>
+#include <set>
+
+#include "translate/corpus/corpus.h"
+#include "translate/training.h"
+
+namespace heed::translate {
+namespace {
+
+/// The embedded corpus is larger and its sentences longer than the toy set: these make a good translator of
+/// it.
+constexpr int64_t kCorpusExamples = 6000;
+constexpr int64_t kCorpusEpochs = 12;
+constexpr int64_t kCorpusHoldout = 12;
+constexpr int64_t kFileEpochs = 100;
+constexpr size_t kShownSentences = 8;
+
+/// The held-out sources are the same in every run, whatever the seed: a property of the sentence alone.
+bool is_held_out(const SentencePair& pair, int64_t holdout) {
+  const std::string source = joined(pair.source);
+  return crc32(0, reinterpret_cast<const Bytef*>(source.data()), static_cast<uInt>(source.size())) %
+             static_cast<uint64_t>(holdout) ==
+         0;
+}
+
+std::vector<SentencePair> load_pairs(const TrainCommand& command, const Preset& preset) {
+  if (command.data.empty()) return corpus(command.examples.value_or(kCorpusExamples), 0);
+  LoadedPairs loaded = read_pairs(command.data, command.examples.value_or(preset.examples));
+  for (const std::string& problem : loaded.report.problems) spdlog::warn("{}: {}", command.data, problem);
+  if (loaded.report.skipped > 0) spdlog::warn("{}: {} lines skipped", command.data, loaded.report.skipped);
+  return std::move(loaded.pairs);
+}
+
+struct Split {
+  std::vector<SentencePair> training, held_out;
+};
+
+Split split(std::vector<SentencePair> pairs, int64_t holdout) {
+  Split result;
+  for (SentencePair& pair : pairs)
+    (holdout > 0 && is_held_out(pair, holdout) ? result.held_out : result.training)
+        .push_back(std::move(pair));
+  if (result.training.empty())
+    raise<ValueError>("[train] wanted pairs to train on, came {} and all are held out",
+                      result.held_out.size());
+  return result;
+}
+
+/// A few sentences that the model has not seen, with their references.
+void show_unseen(Translator& translator, const std::vector<SentencePair>& held_out) {
+  std::vector<std::string> sources;
+  std::vector<const SentencePair*> shown;
+  for (const SentencePair& pair : held_out) {
+    if (shown.size() == kShownSentences) break;
+    sources.push_back(joined(pair.source));
+    shown.push_back(&pair);
+  }
+  const auto translations = translator.translate(sources);
+  fmt::print("Sentences that it has not seen:\n");
+  for (size_t i = 0; i < shown.size(); ++i) {
+    const std::string reference = joined(shown[i]->target);
+    fmt::print("  {}\n    {}{}\n", sources[i], translations[i],
+               translations[i] == reference ? "" : fmt::format("   (reference: {})", reference));
+  }
+}
+
+}  // namespace
+
+void run(const TrainCommand& command) {
+  const Preset& preset = preset_by_name(command.preset);
+  const ModelKind kind = model_kind_by_name(command.model);
+  if (command.threads) set_num_threads(*command.threads);
+  const bool embedded = command.data.empty();
+  auto [training, held_out] =
+      split(load_pairs(command, preset), command.holdout.value_or(embedded ? kCorpusHoldout : 0));
+
+  manual_seed(command.seed);
+  Translator translator(architecture_of(preset, kind), Vocabulary(sources(training), preset.min_frequency),
+                        Vocabulary(targets(training), preset.min_frequency));
+  spdlog::info("{} {}: {} parameters, {} pairs, {} + {} words, {} threads", command.preset, command.model,
+               translator.model().parameter_count(), training.size(), translator.source().size(),
+               translator.target().size(), num_threads());
+  const auto examples = encode_pairs(training, translator.source(), translator.target(), preset.length);
+  const auto result = train(translator, examples,
+                            {.epochs = command.epochs.value_or(embedded ? kCorpusEpochs : kFileEpochs),
+                             .batch = preset.batch,
+                             .lr = command.lr,
+                             .seed = command.seed});
+  translator.save(command.out);
+  spdlog::info("loss {:.4f} nats per target token (floor {:.4f}), {:.0f} tokens/s, {:.1f} s; saved to {}",
+               result.loss, result.floor, result.tokens_per_second, result.seconds, command.out);
+  if (!held_out.empty()) show_unseen(translator, held_out);
+}
+
+void run(const InferCommand& command) {
+  Translator translator = Translator::load(command.folder);
+  std::vector<std::string> texts = command.texts;
+  if (texts.empty())
+    for (std::string line; std::getline(std::cin, line);) texts.push_back(line);
+  for (const std::string& translation : translator.translate(texts)) fmt::print("{}\n", translation);
+}
+
+}  // namespace heed::translate

@@ -1,0 +1,70 @@
+#include "translate/preset.h"
+
+#include <fmt/format.h>
+#include <heed/tensor/error.h>
+
+#include <array>
+
+namespace heed::translate {
+namespace {
+
+struct Named {
+  const char* name;
+  Preset preset;
+};
+
+constexpr std::array kPresets{
+    Named{"toy",
+          {.examples = 600,
+           .width = 32,
+           .feed_forward = 64,
+           .heads = 4,
+           .layers = 2,
+           .batch = 64,
+           .length = 10,
+           .min_frequency = 2,
+           .dropout = 0.1}},
+    Named{"small",
+          {.examples = 17000,
+           .width = 256,
+           .feed_forward = 1024,
+           .heads = 8,
+           .layers = 3,
+           .batch = 64,
+           .length = 16,
+           .min_frequency = 2,
+           .dropout = 0.1}},
+    Named{"base",
+          {.examples = 17000,
+           .width = 512,
+           .feed_forward = 2048,
+           .heads = 8,
+           .layers = 6,
+           .batch = 64,
+           .length = 32,
+           .min_frequency = 1,
+           .dropout = 0.1}},
+};
+
+}  // namespace
+
+const Preset& preset_by_name(const std::string& name) {
+  std::string known;
+  for (const Named& entry : kPresets) {
+    if (name == entry.name) return entry.preset;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", entry.name);
+  }
+  raise<ValueError>("[preset] wanted one of {}, came \"{}\"", known, name);
+}
+
+ModelKind model_kind_by_name(const std::string& name) {
+  if (name == "bahdanau") return ModelKind::bahdanau;
+  if (name == "transformer") return ModelKind::transformer;
+  raise<ValueError>("[model] wanted bahdanau or transformer, came \"{}\"", name);
+}
+
+std::string name_of(ModelKind kind) {
+  return kind == ModelKind::bahdanau ? "bahdanau" : "transformer";
+}
+
+}  // namespace heed::translate

@@ -1,0 +1,160 @@
+#include <heed/nn/attention.h>
+
+#include <cmath>
+
+#include <heed/autograd/ops/additive_score.h>
+#include <heed/autograd/ops/attention.h>
+#include <heed/autograd/ops/matmul.h>
+#include <heed/autograd/ops/softmax.h>
+#include <heed/autograd/ops/views.h>
+#include <heed/nn/init.h>
+#include <heed/tensor/creation.h>
+#include <heed/tensor/kernels/dropout.h>
+
+namespace heed::nn {
+namespace {
+
+/// The options of the fused op, with a dropout mask for (batch, heads, queries, keys) where one is needed.
+AttentionOptions fused_options(const Variable& q, const Variable& k, int64_t heads, double scale,
+                               const Mask& mask, double dropout, bool want_weights) {
+  AttentionOptions options{
+      .heads = heads, .scale = scale, .mask = mask, .dropout = dropout, .want_weights = want_weights};
+  if (dropout > 0)
+    options.dropout_keep =
+        kernels::dropout_mask({q.size(0), heads, q.size(1), k.size(1)}, dropout, default_generator());
+  return options;
+}
+
+/// Xavier's bound as for one matrix that makes queries, keys and values together, as is usual.
+Tensor input_weight(int64_t width) {
+  return xavier_uniform({3 * width, width}).slice(0, 0, width).clone();
+}
+
+Tensor zero_bias(const MultiHeadAttentionOptions& options) {
+  return options.bias ? zeros({options.width}) : Tensor();
+}
+
+void expect_sequences(const char* name, std::initializer_list<const Variable*> all) {
+  for (const Variable* x : all)
+    if (x->rank() != 3) raise<ShapeError>("[{}] wanted (batch, length, width), came {}", name, x->shape());
+}
+
+}  // namespace
+
+AdditiveAttention::AdditiveAttention(const AdditiveAttentionOptions& options)
+    : q_proj_({.inputs = options.query_width, .outputs = options.hidden, .bias = false}),
+      k_proj_({.inputs = options.key_width, .outputs = options.hidden, .bias = false}),
+      dropout_(options.dropout) {
+  child("q_proj", q_proj_);
+  child("k_proj", k_proj_);
+  w_v_ = parameter("w_v", xavier_uniform({1, options.hidden}).reshape({options.hidden}));
+  child("dropout", dropout_);
+}
+
+Variable AdditiveAttention::forward(const Variable& q, const Variable& k, const Variable& v,
+                                    const Mask& mask) {
+  return attend(q, project_keys(k), v, mask).output;
+}
+
+Variable AdditiveAttention::project_keys(const Variable& k) {
+  return k_proj_(k);
+}
+
+Attended AdditiveAttention::attend(const Variable& q, const Variable& projected_keys, const Variable& v,
+                                   const Mask& mask) {
+  expect_sequences("AdditiveAttention", {&q, &projected_keys, &v});
+  const Variable scores = additive_score(q_proj_(q), projected_keys, w_v_);  // (batch, queries, keys)
+  const Variable weights = masked_softmax(scores, mask);
+  return {matmul(dropout_(weights), v), weights};
+}
+
+DotProductAttention::DotProductAttention(const DotProductAttentionOptions& options)
+    : scaled_(options.scaled), dropout_(options.dropout) {
+  child("dropout", dropout_);
+}
+
+Variable DotProductAttention::forward(const Variable& q, const Variable& k, const Variable& v,
+                                      const Mask& mask) {
+  expect_sequences("DotProductAttention", {&q, &k, &v});
+  const double scale = scaled_ ? 1 / std::sqrt(static_cast<double>(q.size(2))) : 1;
+  return attention(q, k, v, fused_options(q, k, 1, scale, mask, dropout_.active_p(), false)).output;
+}
+
+Attended DotProductAttention::attend(const Variable& q, const Variable& k, const Variable& v,
+                                     const Mask& mask) {
+  expect_sequences("DotProductAttention", {&q, &k, &v});
+  const double scale = scaled_ ? 1 / std::sqrt(static_cast<double>(q.size(2))) : 1;
+  auto result = attention(q, k, v, fused_options(q, k, 1, scale, mask, dropout_.active_p(), true));
+  return {result.output, result.weights.squeeze(1)};
+}
+
+SelfAttention::SelfAttention(const SelfAttentionOptions& options)
+    : q_proj_({.inputs = options.width, .outputs = options.head_width, .bias = false}),
+      k_proj_({.inputs = options.width, .outputs = options.head_width, .bias = false}),
+      v_proj_({.inputs = options.width, .outputs = options.head_width, .bias = false}),
+      attention_({.dropout = options.dropout}) {
+  child("q_proj", q_proj_);
+  child("k_proj", k_proj_);
+  child("v_proj", v_proj_);
+  child("attention", attention_);
+}
+
+Variable SelfAttention::forward(const Variable& x, const Mask& mask) {
+  return attention_(q_proj_(x), k_proj_(x), v_proj_(x), mask);
+}
+
+Attended SelfAttention::attend(const Variable& x, const Mask& mask) {
+  return attention_.attend(q_proj_(x), k_proj_(x), v_proj_(x), mask);
+}
+
+MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
+    : heads_(options.heads),
+      scale_(std::sqrt(static_cast<double>(options.heads) / static_cast<double>(options.width))),
+      q_proj_(input_weight(options.width), zero_bias(options)),
+      k_proj_(input_weight(options.width), zero_bias(options)),
+      v_proj_(input_weight(options.width), zero_bias(options)),
+      out_proj_(xavier_uniform({options.width, options.width}), zero_bias(options)),
+      dropout_(options.dropout) {
+  if (options.heads < 1 || options.width % options.heads != 0)
+    raise<ValueError>(
+        "[MultiHeadAttention] wanted a width that divides into the heads, came width {} and {} heads",
+        options.width, options.heads);
+  child("q_proj", q_proj_);
+  child("k_proj", k_proj_);
+  child("v_proj", v_proj_);
+  child("out_proj", out_proj_);
+  child("dropout", dropout_);
+}
+
+Variable MultiHeadAttention::forward(const Variable& x, const Mask& mask) {
+  return forward(x, x, x, mask);
+}
+
+Variable MultiHeadAttention::forward(const Variable& q, const Variable& k, const Variable& v,
+                                     const Mask& mask) {
+  return attend(q, project(k, v), mask);
+}
+
+KeysValues MultiHeadAttention::project(const Variable& k, const Variable& v) {
+  return {k_proj_(k), v_proj_(v)};
+}
+
+Variable MultiHeadAttention::attend(const Variable& q, const KeysValues& projected, const Mask& mask) {
+  return run(q, projected, mask, false).output;
+}
+
+Attended MultiHeadAttention::attend_with_weights(const Variable& q, const KeysValues& projected,
+                                                 const Mask& mask) {
+  return run(q, projected, mask, true);
+}
+
+Attended MultiHeadAttention::run(const Variable& q, const KeysValues& projected, const Mask& mask,
+                                 bool want_weights) {
+  expect_sequences("MultiHeadAttention", {&q, &projected.keys, &projected.values});
+  const auto options =
+      fused_options(q, projected.keys, heads_, scale_, mask, dropout_.active_p(), want_weights);
+  auto result = attention(q_proj_(q), projected.keys, projected.values, options);
+  return {out_proj_(result.output), result.weights};
+}
+
+}  // namespace heed::nn

@@ -1,0 +1,129 @@
+#include <heed/nn/module.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heed::nn {
+namespace {
+
+std::string joined(const std::string& prefix, const std::string& name) {
+  return prefix.empty() ? name : prefix + "." + name;
+}
+
+}  // namespace
+
+std::string StateMismatch::describe() const {
+  std::string text;
+  const auto list = [&](const char* what, const std::vector<std::string>& names) {
+    if (!names.empty())
+      text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", what, fmt::join(names, ", "));
+  };
+  list("missing", missing);
+  list("unexpected", unexpected);
+  list("wrong shape", wrong_shape);
+  return text;
+}
+
+/// each.parameter(name, variable) and each.buffer(name, tensor) over the whole tree.
+template <class Visit>
+void Module::visit(const std::string& prefix, Visit&& each) const {
+  for (const auto& [name, value] : parameters_) each(joined(prefix, name), value, Tensor());
+  for (const auto& [name, value] : buffers_) each(joined(prefix, name), Variable(), value);
+  for (const auto& [name, module] : children_) module->visit(joined(prefix, name), each);
+}
+
+NamedVariables Module::named_parameters() const {
+  NamedVariables all;
+  visit("", [&](const std::string& name, const Variable& value, const Tensor&) {
+    const bool seen =
+        std::ranges::any_of(all, [&](const auto& entry) { return entry.second.is_same(value); });
+    if (value.defined() && !seen) all.emplace_back(name, value);
+  });
+  return all;
+}
+
+std::vector<Variable> Module::parameters() const {
+  std::vector<Variable> all;
+  for (auto& [name, value] : named_parameters()) all.push_back(std::move(value));
+  return all;
+}
+
+int64_t Module::parameter_count() const {
+  int64_t count = 0;
+  for (const Variable& value : parameters()) count += value.numel();
+  return count;
+}
+
+std::map<std::string, Tensor> Module::state_dict() const {
+  std::map<std::string, Tensor> state;
+  for (const auto& [name, value] : named_parameters()) state.emplace(name, value.data());
+  visit("", [&](const std::string& name, const Variable&, const Tensor& buffer) {
+    if (buffer.defined()) state.emplace(name, buffer);
+  });
+  return state;
+}
+
+StateMismatch Module::load_state_dict(const std::map<std::string, Tensor>& state, bool strict) {
+  StateMismatch mismatch;
+  std::vector<std::pair<Tensor, Tensor>> copies;  // (own, given)
+  const auto own_state = state_dict();
+  for (const auto& [name, own] : own_state) {
+    const auto given = state.find(name);
+    if (given == state.end()) {
+      mismatch.missing.push_back(name);
+    } else if (given->second.shape() != own.shape() || given->second.dtype() != own.dtype()) {
+      mismatch.wrong_shape.push_back(
+          fmt::format("{} wanted {}, came {}", name, heed::describe(own), heed::describe(given->second)));
+    } else {
+      copies.emplace_back(own, given->second);
+    }
+  }
+  for (const auto& [name, given] : state)
+    if (!own_state.contains(name)) mismatch.unexpected.push_back(name);
+  if (strict && !mismatch.empty()) raise<ValueError>("[load_state_dict] {}", mismatch.describe());
+  for (auto& [own, given] : copies) own.copy_from(given);
+  return mismatch;
+}
+
+void Module::train(bool on) {
+  training_ = on;
+  for (const auto& [name, module] : children_) module->train(on);
+}
+
+void Module::zero_grad() {
+  for (auto& [name, value] : named_parameters()) value.zero_grad();
+}
+
+Variable Module::parameter(std::string name, Tensor value) {
+  return parameter(std::move(name), Variable(std::move(value), true));
+}
+
+Variable Module::parameter(std::string name, const Variable& shared) {
+  expect_new_name(name);
+  parameters_.emplace_back(std::move(name), shared);
+  return shared;
+}
+
+Tensor Module::buffer(std::string name, Tensor value) {
+  expect_new_name(name);
+  buffers_.emplace_back(std::move(name), value);
+  return value;
+}
+
+void Module::child(std::string name, Module& module) {
+  expect_new_name(name);
+  children_.emplace_back(std::move(name), &module);
+}
+
+void Module::expect_new_name(const std::string& name) const {
+  const auto taken = [&](const auto& entries) {
+    return std::ranges::any_of(entries, [&](const auto& entry) { return entry.first == name; });
+  };
+  if (name.empty() || name.find('.') != std::string::npos)
+    raise<ValueError>("[module] wanted a name without dots, came \"{}\"", name);
+  if (taken(parameters_) || taken(buffers_) || taken(children_))
+    raise<ValueError>("[module] the name \"{}\" is taken", name);
+}
+
+}  // namespace heed::nn

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <heed/autograd/named.h>
+
+namespace heed::nn {
+
+/// How a state dict differs from a module.
+struct StateMismatch {
+  std::vector<std::string> missing;      ///< wanted by the module, not in the state
+  std::vector<std::string> unexpected;   ///< in the state, unknown to the module
+  std::vector<std::string> wrong_shape;  ///< "name: wanted f32(2, 3), came f32(3, 2)"
+
+  bool empty() const { return missing.empty() && unexpected.empty() && wrong_shape.empty(); }
+  /// One line, "" when empty.
+  std::string describe() const;
+};
+
+/// A part of a model: it owns parameters and buffers and has other modules as members, each registered under
+/// a name in the constructor. A parameter's full name is the path to it, as in
+/// `decoder.0.attention.q_proj.weight`. Modules are neither copied nor moved: their members refer to each
+/// other by address.
+class Module {
+ public:
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  virtual ~Module() = default;
+
+  /// Every parameter by its full name, in order of registration; one that is used in several places comes
+  /// once, under its first name.
+  NamedVariables named_parameters() const;
+  std::vector<Variable> parameters() const;
+  int64_t parameter_count() const;
+
+  /// Parameters and buffers by their full names. The tensors share the module's memory.
+  std::map<std::string, Tensor> state_dict() const;
+  /// Copies the numbers in. When strict, any difference in names or shapes is one ValueError that lists them
+  /// all, and the module is left as it was; otherwise what fits is loaded and the differences are returned.
+  StateMismatch load_state_dict(const std::map<std::string, Tensor>& state, bool strict = true);
+
+  /// Training mode or evaluation: what dropout looks at. Never touches requires_grad.
+  void train(bool on = true);
+  void eval() { train(false); }
+  bool is_training() const { return training_; }
+  void zero_grad();
+
+ protected:
+  Module() = default;
+
+  /// Registers a parameter and returns it.
+  Variable parameter(std::string name, Tensor value);
+  /// Registers a parameter that another module owns too.
+  Variable parameter(std::string name, const Variable& shared);
+  /// Registers numbers that belong to the state but are not trained.
+  Tensor buffer(std::string name, Tensor value);
+  /// Registers a member module.
+  void child(std::string name, Module& module);
+
+ private:
+  template <class Visit>
+  void visit(const std::string& prefix, Visit&& each) const;
+  void expect_new_name(const std::string& name) const;
+
+  NamedVariables parameters_;
+  std::vector<std::pair<std::string, Tensor>> buffers_;
+  std::vector<std::pair<std::string, Module*>> children_;
+  bool training_ = true;
+};
+
+/// What a layer derives from: `class Block : public Layer<Block>` writes `forward(...)` with whatever
+/// arguments and result it likes, and is called as `block(...)`.
+template <class T>
+class Layer : public Module {
+ public:
+  template <class... Args>
+  decltype(auto) operator()(Args&&... args) {
+    return static_cast<T&>(*this).forward(std::forward<Args>(args)...);
+  }
+};
+
+/// Modules of one type in a row, built in place and named by their numbers.
+template <class T>
+class ModuleList : public Module {
+ public:
+  template <class... Args>
+  T& add(Args&&... args) {
+    modules_.push_back(std::make_unique<T>(std::forward<Args>(args)...));
+    child(std::to_string(modules_.size() - 1), *modules_.back());
+    return *modules_.back();
+  }
+  size_t size() const { return modules_.size(); }
+  T& operator[](size_t i) { return *modules_[i]; }
+  const T& operator[](size_t i) const { return *modules_[i]; }
+
+ private:
+  std::vector<std::unique_ptr<T>> modules_;
+};
+
+}  // namespace heed::nn

@@ -1,0 +1,59 @@
+#include <heed/nn/position.h>
+
+#include <cmath>
+
+#include <heed/autograd/ops/views.h>
+#include <heed/tensor/random.h>
+
+namespace heed::nn {
+namespace {
+
+void check(const char* name, const PositionOptions& options) {
+  if (options.width < 1 || options.max_length < 1)
+    raise<ValueError>("[{}] wanted a width and a max_length of 1 or more, came {} and {}", name,
+                      options.width, options.max_length);
+}
+
+/// x + rows [offset, offset + length) of the table.
+Variable add_rows(const char* name, const Variable& x, const Variable& table, int64_t offset) {
+  if (x.rank() != 3 || x.size(2) != table.size(1))
+    raise<ShapeError>("[{}] wanted x (batch, length, {}), came {}", name, table.size(1), x.shape());
+  if (offset < 0 || offset + x.size(1) > table.size(0))
+    raise<ShapeError>("[{}] wanted at most {} places, came {} from place {} on", name, table.size(0),
+                      x.size(1), offset);
+  return x + slice(table, 0, offset, offset + x.size(1));
+}
+
+}  // namespace
+
+Tensor SinusoidalPosition::table(int64_t length, int64_t width) {
+  Tensor table = Tensor::empty({length, width});
+  float* out = table.mutable_data<float>();
+  for (int64_t place = 0; place < length; ++place)
+    for (int64_t column = 0; column < width; ++column) {
+      const double pair = static_cast<double>(column - column % 2) / static_cast<double>(width);
+      const double angle = static_cast<double>(place) / std::pow(10000.0, pair);
+      *out++ = static_cast<float>(column % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  return table;
+}
+
+SinusoidalPosition::SinusoidalPosition(const PositionOptions& options) {
+  check("SinusoidalPosition", options);
+  table_ = table(options.max_length, options.width);
+}
+
+Variable SinusoidalPosition::forward(const Variable& x, int64_t offset) {
+  return add_rows("SinusoidalPosition", x, table_, offset);
+}
+
+LearnedPosition::LearnedPosition(const PositionOptions& options) {
+  check("LearnedPosition", options);
+  weight_ = parameter("weight", rand_normal({options.max_length, options.width}, 0, 0.02));
+}
+
+Variable LearnedPosition::forward(const Variable& x, int64_t offset) {
+  return add_rows("LearnedPosition", x, weight_, offset);
+}
+
+}  // namespace heed::nn

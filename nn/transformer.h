@@ -1,0 +1,107 @@
+#pragma once
+
+#include <heed/nn/attention.h>
+#include <heed/nn/norm.h>
+
+namespace heed::nn {
+
+/// Where a sublayer's norm stands: x + f(norm(x)), or norm(x + f(x)) as in the paper.
+enum class NormPlace { pre, post };
+
+struct TransformerOptions {
+  int64_t width = 0;
+  int64_t feed_forward = 0;
+  int64_t heads = 1;
+  int64_t layers = 1;
+  double dropout = 0;  ///< of each sublayer's result, of the attention weights, and inside the feed-forward
+  NormPlace norm = NormPlace::post;
+};
+
+/// max(0, x W_1 + b_1) W_2 + b_2 at each place by itself.
+class FeedForward : public Layer<FeedForward> {
+ public:
+  FeedForward(int64_t width, int64_t hidden, double dropout);
+  Variable forward(const Variable& x);
+
+ private:
+  Linear inner_, outer_;
+  Dropout dropout_;
+};
+
+/// A sublayer's surroundings: dropout, the residual connection and the norm.
+class Residual : public Layer<Residual> {
+ public:
+  explicit Residual(const TransformerOptions& options);
+  /// f is what stands inside: a function of (batch, length, width).
+  template <class F>
+  Variable forward(const Variable& x, F&& f) {
+    if (place_ == NormPlace::pre) return x + dropout_(f(norm_(x)));
+    return norm_(x + dropout_(f(x)));
+  }
+
+ private:
+  NormPlace place_;
+  LayerNorm norm_;
+  Dropout dropout_;
+};
+
+/// Self-attention and feed-forward, each in its residual.
+class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
+ public:
+  explicit TransformerEncoderLayer(const TransformerOptions& options);
+  Variable forward(const Variable& x, const Mask& mask);
+
+ private:
+  MultiHeadAttention self_attention_;
+  FeedForward feed_forward_;
+  Residual self_attention_residual_, feed_forward_residual_;
+};
+
+/// A stack of encoder layers and a norm at its end: x (batch, length, width) -> the same shape.
+class TransformerEncoder : public Layer<TransformerEncoder> {
+ public:
+  explicit TransformerEncoder(const TransformerOptions& options);
+  Variable forward(const Variable& x, const Mask& mask = {});
+
+ private:
+  ModuleList<TransformerEncoderLayer> layers_;
+  LayerNorm norm_;
+};
+
+/// Causal self-attention, attention to the encoder's output, and feed-forward, each in its residual.
+class TransformerDecoderLayer : public Layer<TransformerDecoderLayer> {
+ public:
+  explicit TransformerDecoderLayer(const TransformerOptions& options);
+  Variable forward(const Variable& x, const Variable& memory, const Mask& memory_mask);
+
+  /// What a step-by-step pass keeps: the keys and values of all places so far, and those of the memory.
+  struct Cache {
+    KeysValues own, memory;
+  };
+  Cache start(const Variable& memory);
+  /// The next place, x (batch, 1, width).
+  Variable step(const Variable& x, Cache& cache, const Mask& memory_mask);
+
+ private:
+  MultiHeadAttention self_attention_, cross_attention_;
+  FeedForward feed_forward_;
+  Residual self_attention_residual_, cross_attention_residual_, feed_forward_residual_;
+};
+
+/// A stack of decoder layers and a norm at its end.
+class TransformerDecoder : public Layer<TransformerDecoder> {
+ public:
+  explicit TransformerDecoder(const TransformerOptions& options);
+  /// x (batch, length, width), memory (batch, source length, width).
+  Variable forward(const Variable& x, const Variable& memory, const Mask& memory_mask = {});
+
+  using Cache = std::vector<TransformerDecoderLayer::Cache>;
+  Cache start(const Variable& memory);
+  Variable step(const Variable& x, Cache& cache, const Mask& memory_mask = {});
+
+ private:
+  ModuleList<TransformerDecoderLayer> layers_;
+  LayerNorm norm_;
+};
+
+}  // namespace heed::nn

@@ -1,0 +1,65 @@
+#include <cmath>
+
+#include <heed/autograd/ops/views.h>
+#include <heed/nn/transformer_model.h>
+
+namespace heed::nn {
+
+TransformerModel::TransformerModel(const TransformerModelOptions& o)
+    : embedding_scale_(std::sqrt(static_cast<double>(o.stack.width))),
+      source_embedding_({.rows = o.source_vocabulary, .width = o.stack.width}),
+      target_embedding_({.rows = o.target_vocabulary, .width = o.stack.width}),
+      dropout_(o.stack.dropout),
+      encoder_(o.stack),
+      decoder_(o.stack),
+      output_({.inputs = o.stack.width, .outputs = o.target_vocabulary}) {
+  child("source_embedding", source_embedding_);
+  child("target_embedding", target_embedding_);
+  const PositionOptions position{.width = o.stack.width, .max_length = o.max_length};
+  if (o.position == PositionKind::sinusoidal) child("position", sinusoidal_.emplace(position));
+  if (o.position == PositionKind::learned) child("position", learned_.emplace(position));
+  child("dropout", dropout_);
+  child("encoder", encoder_);
+  child("decoder", decoder_);
+  child("output", output_);
+}
+
+Variable TransformerModel::embed(Embedding& embedding, const Tensor& ids, int64_t offset) {
+  Variable x = embedding(ids) * embedding_scale_;
+  if (sinusoidal_) x = (*sinusoidal_)(x, offset);
+  if (learned_) x = (*learned_)(x, offset);
+  return dropout_(x);
+}
+
+Variable TransformerModel::encode(const Tensor& source, const Tensor& source_lengths) {
+  return encoder_(embed(source_embedding_, source), Mask::valid_lengths(source_lengths));
+}
+
+Variable TransformerModel::forward(const Tensor& source, const Tensor& source_lengths,
+                                   const Tensor& target_in) {
+  const Variable memory = encode(source, source_lengths);
+  return output_(decoder_(embed(target_embedding_, target_in), memory, Mask::valid_lengths(source_lengths)));
+}
+
+class TransformerModel::Steps : public Decoding {
+ public:
+  Steps(TransformerModel& model, const Variable& memory, Mask mask)
+      : model_(model), cache_(model.decoder_.start(memory)), mask_(std::move(mask)) {}
+
+  Variable step(const Tensor& ids) override {
+    const Variable x = model_.embed(model_.target_embedding_, ids.unsqueeze(1), place_++);
+    return model_.output_(model_.decoder_.step(x, cache_, mask_)).squeeze(1);
+  }
+
+ private:
+  TransformerModel& model_;
+  TransformerDecoder::Cache cache_;
+  Mask mask_;
+  int64_t place_ = 0;
+};
+
+std::unique_ptr<Decoding> TransformerModel::start(const Tensor& source, const Tensor& source_lengths) {
+  return std::make_unique<Steps>(*this, encode(source, source_lengths), Mask::valid_lengths(source_lengths));
+}
+
+}  // namespace heed::nn

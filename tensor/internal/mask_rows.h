@@ -1,0 +1,100 @@
+#pragma once
+
+#include <heed/tensor/internal/vector_math.h>
+#include <heed/tensor/kernels/mask.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace heed::internal {
+
+/// A mask laid over scores of one shape (batch, heads, queries, keys), row by row.
+template <class T>
+class MaskRows {
+ public:
+  /// Checks that the mask fits; ShapeError or IndexError naming the op if not.
+  MaskRows(const char* op, const kernels::Mask& mask, int64_t batch, int64_t heads, int64_t queries,
+           int64_t keys)
+      : queries_(queries), keys_(keys), causal_(mask.causal) {
+    const Shape full{batch, heads, queries, keys};
+    if (mask.keep.defined()) keep_ = expanded(op, "keep", mask.keep, full);
+    if (mask.bias.defined()) bias_ = expanded(op, "additive part", mask.bias.to(dtype_of<T>()), full);
+    if (mask.lengths.defined()) set_lengths(op, mask.lengths, batch);
+  }
+
+  /// Turns a row of scores into what softmax sees: hidden keys become -infinity. Returns how many keys from
+  /// the first on can matter; the scores beyond are left alone.
+  int64_t apply(T* scores, int64_t b, int64_t h, int64_t q) const {
+    const int64_t count = visible(b, q);
+    if (bias_.defined()) {
+      const auto& s = bias_.strides();
+      const T* bias = bias_.template data<T>() + b * s[0] + h * s[1] + q * s[2];
+      for (int64_t k = 0; k < count; ++k) scores[k] += bias[k * s[3]];
+    }
+    if (keep_.defined()) {
+      const auto& s = keep_.strides();
+      const bool* keep = keep_.template data<bool>() + b * s[0] + h * s[1] + q * s[2];
+      for (int64_t k = 0; k < count; ++k)
+        if (!keep[k * s[3]]) scores[k] = -std::numeric_limits<T>::infinity();
+    }
+    return count;
+  }
+
+ private:
+  static Tensor expanded(const char* op, const char* part, const Tensor& x, const Shape& full) {
+    if (!expandable(x.shape(), full))
+      raise<ShapeError>("[{}] wanted a mask for (batch, heads, queries, keys) {}, came its {} {}", op, full,
+                        part, x.shape());
+    return x.expand(full);
+  }
+
+  void set_lengths(const char* op, const Tensor& lengths, int64_t batch) {
+    const bool fits = lengths.shape() == Shape{batch} || lengths.shape() == Shape{batch, queries_};
+    if (!fits)
+      raise<ShapeError>("[{}] wanted lengths ({},) or ({}, {}), came {}", op, batch, batch, queries_,
+                        lengths.shape());
+    for (int64_t length : lengths.contiguous().template span<int64_t>())
+      if (length < 0 || length > keys_)
+        raise<IndexError>("[{}] wanted lengths in [0, {}], came {}", op, keys_, length);
+    lengths_ = lengths.rank() == 2 ? lengths : lengths.unsqueeze(1).expand({batch, queries_});
+  }
+
+  int64_t visible(int64_t b, int64_t q) const {
+    int64_t count = keys_;
+    if (lengths_.defined())
+      count = lengths_.template data<int64_t>()[b * lengths_.strides()[0] + q * lengths_.strides()[1]];
+    if (causal_) count = std::min(count, std::max<int64_t>(q + 1 + keys_ - queries_, 0));
+    return count;
+  }
+
+  int64_t queries_, keys_;
+  bool causal_;
+  Tensor keep_, bias_, lengths_;
+};
+
+/// Softmax of the first `count` of `keys` scores in place, zeros beyond and for a row that sees nothing.
+/// Returns log(sum(exp(score))), -infinity for such a row.
+template <class T>
+T softmax_row(T* row, int64_t count, int64_t keys) {
+  T top = -std::numeric_limits<T>::infinity();
+#pragma omp simd reduction(max : top)
+  for (int64_t k = 0; k < count; ++k) top = std::max(top, row[k]);
+  if (top == -std::numeric_limits<T>::infinity() &&
+      std::none_of(row, row + count, [](T s) { return s != s; })) {
+    std::fill_n(row, keys, T(0));
+    return top;
+  }
+  T total = 0;
+#pragma omp simd reduction(+ : total)
+  for (int64_t k = 0; k < count; ++k) {
+    row[k] = fast_exp(row[k] - top);
+    total += row[k];
+  }
+  const T scale = T(1) / total;
+#pragma omp simd
+  for (int64_t k = 0; k < count; ++k) row[k] *= scale;
+  std::fill(row + count, row + keys, T(0));
+  return top + std::log(total);
+}
+
+}  // namespace heed::internal

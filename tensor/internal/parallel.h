@@ -1,0 +1,33 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <heed/tensor/threads.h>
+
+namespace heed::internal {
+
+/// f(begin, end) over [0, count) in chunks of `chunk`, on several threads when there is more than one
+/// chunk. The cuts depend on the count alone, never on the number of threads, so whatever f computes
+/// for a chunk is the same for any number of them. f must not throw.
+template <class F>
+void parallel_chunks(int64_t count, int64_t chunk, F&& f) {
+  const int64_t chunks = (count + chunk - 1) / chunk;
+  const auto run = [&](int64_t i) { f(i * chunk, std::min(count, (i + 1) * chunk)); };
+  const int threads = chunks > 1 ? static_cast<int>(std::min<int64_t>(num_threads(), chunks)) : 1;
+  if (threads == 1) {
+    for (int64_t i = 0; i < chunks; ++i) run(i);
+    return;
+  }
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < chunks; ++i) run(i);
+}
+
+/// How many rows make a chunk of about `kRowChunkWork` units when one row is `work` units: small arrays
+/// then stay on one thread, where starting a second costs more than it gains.
+inline constexpr int64_t kRowChunkWork = 1 << 14;
+inline int64_t rows_per_chunk(int64_t work) {
+  return std::max<int64_t>(1, kRowChunkWork / std::max<int64_t>(work, 1));
+}
+
+}  // namespace heed::internal

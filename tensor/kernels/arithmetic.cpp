@@ -1,0 +1,144 @@
+#include <heed/tensor/kernels/arithmetic.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <heed/tensor/internal/dispatch.h>
+#include <heed/tensor/internal/strided.h>
+
+namespace heed::kernels {
+namespace {
+
+/// i64 wraps around when it overflows, which only unsigned numbers may do.
+template <class T>
+auto wrapping(T value) {
+  if constexpr (std::is_same_v<T, int64_t>)
+    return static_cast<uint64_t>(value);
+  else
+    return value;
+}
+
+template <class T>
+T plus(T x, T y) {
+  return static_cast<T>(wrapping(x) + wrapping(y));
+}
+template <class T>
+T minus(T x, T y) {
+  return static_cast<T>(wrapping(x) - wrapping(y));
+}
+template <class T>
+T times(T x, T y) {
+  return static_cast<T>(wrapping(x) * wrapping(y));
+}
+template <class T>
+T over(T x, T y) {
+  if constexpr (std::is_same_v<T, int64_t>) {
+    if (y == -1) return minus(T(0), x);  // the processor traps on the smallest number / -1
+  }
+  return x / y;
+}
+
+/// A plain number as an element; i64 takes whole ones only.
+template <class T>
+T element(const char* op, double value) {
+  if (std::is_same_v<T, int64_t> && (value != std::trunc(value) || std::abs(value) >= 0x1p63))
+    raise<ValueError>("[{}] wanted a whole number for i64, came {}", op, value);
+  return static_cast<T>(value);
+}
+
+/// `source`, or a copy of it where a write to `target` would change elements still to be read.
+Tensor apart(const Tensor& target, const Tensor& source) {
+  const bool same_places = target.offset() == source.offset() && target.shape() == source.shape() &&
+                           target.strides() == source.strides();
+  return target.shares_memory(source) && !same_places ? source.clone() : source;
+}
+
+template <class F>
+Tensor binary(const char* op, const Tensor& a, const Tensor& b, F f) {
+  internal::expect_same_dtype(op, a, b);
+  Tensor out = Tensor::empty(a.shape() == b.shape() ? a.shape() : broadcast_shapes(op, a.shape(), b.shape()),
+                             a.dtype());
+  internal::dispatch_numbers(op, a, [&]<class T>(T) { internal::map_into<T, T>(out, a, b, f); });
+  return out;
+}
+
+void expect_no_zero(const Tensor& b) {
+  if (b.dtype() != DType::i64) return;
+  const Tensor divisors = b.contiguous();
+  if (std::ranges::find(divisors.span<int64_t>(), 0) != divisors.span<int64_t>().end())
+    raise<ValueError>("[div] a whole number divided by 0, in {}", describe(b));
+}
+
+/// NaN wins, as IEEE 754-2019 says of maximum and minimum.
+template <class T, class Better>
+T pick(T a, T b, Better better) {
+  return better(a, b) || a != a ? a : b;
+}
+
+}  // namespace
+
+Tensor add(const Tensor& a, const Tensor& b) {
+  return binary("add", a, b, [](auto x, auto y) { return plus(x, y); });
+}
+
+Tensor sub(const Tensor& a, const Tensor& b) {
+  return binary("sub", a, b, [](auto x, auto y) { return minus(x, y); });
+}
+
+Tensor mul(const Tensor& a, const Tensor& b) {
+  return binary("mul", a, b, [](auto x, auto y) { return times(x, y); });
+}
+
+Tensor div(const Tensor& a, const Tensor& b) {
+  expect_no_zero(b);
+  return binary("div", a, b, [](auto x, auto y) { return over(x, y); });
+}
+
+Tensor maximum(const Tensor& a, const Tensor& b) {
+  return binary("maximum", a, b, [](auto x, auto y) { return pick(x, y, std::greater<>{}); });
+}
+
+Tensor minimum(const Tensor& a, const Tensor& b) {
+  return binary("minimum", a, b, [](auto x, auto y) { return pick(x, y, std::less<>{}); });
+}
+
+Tensor scale(const Tensor& a, double factor, double term) {
+  Tensor out = Tensor::empty(a.shape(), a.dtype());
+  internal::dispatch_numbers("scale", a, [&]<class T>(T) {
+    const T f = element<T>("scale", factor), t = element<T>("scale", term);
+    internal::map_into<T, T>(out, a, [=](T x) { return plus(times(x, f), t); });
+  });
+  return out;
+}
+
+Tensor pow(const Tensor& a, double exponent) {
+  Tensor out = Tensor::empty(a.shape(), a.dtype());
+  internal::dispatch_floating("pow", a, [&]<class T>(T) {
+    const T e = static_cast<T>(exponent);
+    if (exponent == 2)
+      internal::map_into<T, T>(out, a, [](T x) { return x * x; });
+    else
+      internal::map_into<T, T>(out, a, [=](T x) { return std::pow(x, e); });
+  });
+  return out;
+}
+
+void add_into(Tensor& target, const Tensor& source, double factor) {
+  internal::expect_same_dtype("add_into", target, source);
+  if (!expandable(source.shape(), target.shape()))
+    raise<ShapeError>("[add_into] shape {} does not expand to {}", source.shape(), target.shape());
+  const Tensor from = apart(target, source);
+  internal::dispatch_numbers("add_into", target, [&]<class T>(T) {
+    const T f = element<T>("add_into", factor);
+    internal::map_into<T, T>(target, target, from, [=](T x, T y) { return plus(x, times(f, y)); });
+  });
+}
+
+void scale_into(Tensor& target, double factor) {
+  internal::dispatch_numbers("scale_into", target, [&]<class T>(T) {
+    const T f = element<T>("scale_into", factor);
+    internal::map_into<T, T>(target, target, [=](T x) { return times(x, f); });
+  });
+}
+
+}  // namespace heed::kernels

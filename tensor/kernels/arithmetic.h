@@ -1,0 +1,27 @@
+#pragma once
+
+#include <heed/tensor/tensor.h>
+
+/// Elementwise arithmetic; shapes broadcast. Both operands have one dtype: f32, f64 or i64. An i64 result
+/// that does not fit wraps around, and a plain number beside i64 has to be whole (ValueError).
+namespace heed::kernels {
+
+Tensor add(const Tensor& a, const Tensor& b);
+Tensor sub(const Tensor& a, const Tensor& b);
+Tensor mul(const Tensor& a, const Tensor& b);
+/// a / b; floats follow IEEE; i64 is cut towards zero, and divided by 0 it is a ValueError.
+Tensor div(const Tensor& a, const Tensor& b);
+Tensor maximum(const Tensor& a, const Tensor& b);
+Tensor minimum(const Tensor& a, const Tensor& b);
+
+/// a * factor + term with plain numbers.
+Tensor scale(const Tensor& a, double factor, double term = 0);
+/// a ^ exponent, as std::pow.
+Tensor pow(const Tensor& a, double exponent);
+
+/// target += factor * source, in place; the source is broadcast to the target's shape.
+void add_into(Tensor& target, const Tensor& source, double factor = 1);
+/// target *= factor, in place.
+void scale_into(Tensor& target, double factor);
+
+}  // namespace heed::kernels

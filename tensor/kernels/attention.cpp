@@ -1,0 +1,279 @@
+#include <heed/tensor/kernels/attention.h>
+
+#include <cmath>
+#include <vector>
+
+#include <heed/tensor/creation.h>
+#include <heed/tensor/internal/dispatch.h>
+#include <heed/tensor/internal/mask_rows.h>
+#include <heed/tensor/internal/parallel.h>
+#include <heed/tensor/internal/small_matmul.h>
+#include <heed/tensor/kernels/dropout.h>
+
+namespace heed::kernels {
+namespace {
+
+/// Queries whose scores are in memory together.
+constexpr int64_t kQueryBlock = 32;
+
+struct Sizes {
+  int64_t batch, heads, queries, keys, d, e;
+  int64_t work() const { return queries * keys * (d + e); }
+};
+
+Sizes check(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
+  internal::expect_same_dtype("attention", q, k);
+  internal::expect_same_dtype("attention", q, v);
+  if (q.rank() != 3 || k.rank() != 3 || v.rank() != 3 || q.size(0) != k.size(0) || k.size(0) != v.size(0) ||
+      k.size(1) != v.size(1) || q.size(2) != k.size(2))
+    raise<ShapeError>(
+        "[attention] wanted q (batch, queries, width), k (batch, keys, width), v (batch, keys, any), "
+        "came {}, {}, {}",
+        q.shape(), k.shape(), v.shape());
+  const int64_t heads = options.heads;
+  if (heads < 1 || q.size(2) % heads != 0 || v.size(2) % heads != 0)
+    raise<ShapeError>("[attention] wanted widths that divide into {} heads, came q {}, v {}", heads,
+                      q.shape(), v.shape());
+  const Shape pairs{q.size(0), heads, q.size(1), k.size(1)};
+  if (options.dropout_keep.defined() && options.dropout_keep.shape() != pairs)
+    raise<ShapeError>("[attention] wanted a dropout mask {}, came {}", pairs, options.dropout_keep.shape());
+  return {q.size(0), heads, q.size(1), k.size(1), q.size(2) / heads, v.size(2) / heads};
+}
+
+/// One head of one sample: its part of each array, found by the strides of (batch, length, heads * d).
+template <class T>
+class Head {
+ public:
+  Head(const Sizes& s, int64_t index) : s_(s), b_(index / s.heads), h_(index % s.heads) {}
+  template <class U>
+  U* part(U* all, int64_t length, int64_t width) const {
+    return all + (b_ * length * s_.heads + h_) * width;
+  }
+  template <class U>
+  U* pair_row(U* all, int64_t query) const {
+    return all + ((b_ * s_.heads + h_) * s_.queries + query) * s_.keys;
+  }
+  int64_t row(int64_t query) const { return (b_ * s_.heads + h_) * s_.queries + query; }
+  int64_t b() const { return b_; }
+  int64_t h() const { return h_; }
+
+ private:
+  const Sizes& s_;
+  int64_t b_, h_;
+};
+
+/// x: (length, width) with rows `stride` apart -> (width, length) without gaps.
+template <class T>
+void transpose_into(T* out, const T* x, int64_t length, int64_t width, int64_t stride) {
+  for (int64_t i = 0; i < length; ++i)
+    for (int64_t j = 0; j < width; ++j) out[j * length + i] = x[i * stride + j];
+}
+
+template <class T>
+void scale_all(T* x, int64_t count, T factor) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) x[i] *= factor;
+}
+
+template <class T>
+void drop(T* x, const bool* keep, int64_t count, T factor) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) x[i] = keep[i] ? x[i] * factor : T(0);
+}
+
+const bool* keep_data(const AttentionOptions& options) {
+  return options.dropout_keep.defined() ? options.dropout_keep.data<bool>() : nullptr;
+}
+
+/// Everything of one head's forward pass.
+template <class T>
+struct Forward {
+  const Sizes& s;
+  const AttentionOptions& options;
+  const internal::MaskRows<T>& mask;
+  const T *q, *k, *v;
+  T *output, *logsumexp, *weights, *scores;
+
+  void run(int64_t index, std::vector<T>& scratch) const {
+    const Head<T> head(s, index);
+    T* keys = scratch.data();        // (d, keys)
+    T* block = keys + s.d * s.keys;  // (kQueryBlock, keys)
+    transpose_into(keys, head.part(k, s.keys, s.d), s.keys, s.d, s.heads * s.d);
+    for (int64_t first = 0; first < s.queries; first += kQueryBlock)
+      run_block(head, keys, block, first, std::min(kQueryBlock, s.queries - first));
+  }
+
+  void run_block(const Head<T>& head, const T* keys, T* block, int64_t first, int64_t rows) const {
+    const int64_t q_row = s.heads * s.d, v_row = s.heads * s.e;
+    internal::small_matmul<T>({rows, s.keys, s.d, head.part(q, s.queries, s.d) + first * q_row, q_row, 1,
+                               keys, s.keys, block, s.keys});
+    scale_all(block, rows * s.keys, static_cast<T>(options.scale));
+    if (scores != nullptr) std::copy_n(block, rows * s.keys, head.pair_row(scores, first));
+    for (int64_t i = 0; i < rows; ++i) {
+      T* line = block + i * s.keys;
+      const int64_t seen = mask.apply(line, head.b(), head.h(), first + i);
+      logsumexp[head.row(first + i)] = internal::softmax_row(line, seen, s.keys);
+    }
+    if (weights != nullptr) std::copy_n(block, rows * s.keys, head.pair_row(weights, first));
+    if (const bool* keep = keep_data(options))
+      drop(block, head.pair_row(keep, first), rows * s.keys, static_cast<T>(dropout_scale(options.dropout)));
+    internal::small_matmul<T>({rows, s.e, s.keys, block, s.keys, 1, head.part(v, s.keys, s.e), v_row,
+                               head.part(output, s.queries, s.e) + first * v_row, v_row});
+  }
+};
+
+/// Everything of one head's backward pass. With P the weights, D the dropout and S the scaled scores:
+///   dV = (D P)^T dO,  dP = D (dO V^T) + given,  dS = P (dP - sum_k P dP),  dQ = scale dS K,  dK = scale dS^T
+///   Q
+template <class T>
+struct BackwardPass {
+  const Sizes& s;
+  const AttentionOptions& options;
+  const internal::MaskRows<T>& mask;
+  const T *grad, *grad_weights, *q, *k, *v, *logsumexp;
+  T *dq, *dk, *dv;
+
+  void run(int64_t index, std::vector<T>& scratch) const {
+    const Head<T> head(s, index);
+    T* keys = scratch.data();            // (d, keys)
+    T* values = keys + s.d * s.keys;     // (e, keys)
+    T* weights = values + s.e * s.keys;  // (kQueryBlock, keys)
+    T* slopes = weights + kQueryBlock * s.keys;
+    transpose_into(keys, head.part(k, s.keys, s.d), s.keys, s.d, s.heads * s.d);
+    transpose_into(values, head.part(v, s.keys, s.e), s.keys, s.e, s.heads * s.e);
+    for (int64_t first = 0; first < s.queries; first += kQueryBlock) {
+      const int64_t rows = std::min(kQueryBlock, s.queries - first);
+      recompute_weights(head, keys, weights, first, rows);
+      run_block(head, values, weights, slopes, first, rows);
+    }
+  }
+
+  void recompute_weights(const Head<T>& head, const T* keys, T* weights, int64_t first, int64_t rows) const {
+    const int64_t q_row = s.heads * s.d;
+    internal::small_matmul<T>({rows, s.keys, s.d, head.part(q, s.queries, s.d) + first * q_row, q_row, 1,
+                               keys, s.keys, weights, s.keys});
+    scale_all(weights, rows * s.keys, static_cast<T>(options.scale));
+    for (int64_t i = 0; i < rows; ++i) {
+      T* line = weights + i * s.keys;
+      const T total = logsumexp[head.row(first + i)];
+      int64_t seen = mask.apply(line, head.b(), head.h(), first + i);
+      if (total == -std::numeric_limits<T>::infinity()) seen = 0;
+#pragma omp simd
+      for (int64_t j = 0; j < seen; ++j) line[j] = internal::fast_exp(line[j] - total);
+      std::fill(line + seen, line + s.keys, T(0));
+    }
+  }
+
+  void run_block(const Head<T>& head, const T* values, T* weights, T* slopes, int64_t first,
+                 int64_t rows) const {
+    const int64_t q_row = s.heads * s.d, v_row = s.heads * s.e, pairs = rows * s.keys;
+    const T* upstream = head.part(grad, s.queries, s.e) + first * v_row;
+    const bool* keep = keep_data(options) != nullptr ? head.pair_row(keep_data(options), first) : nullptr;
+    const T scale = static_cast<T>(dropout_scale(options.dropout));
+    internal::small_matmul<T>({rows, s.keys, s.e, upstream, v_row, 1, values, s.keys, slopes, s.keys});
+    if (keep != nullptr) drop(slopes, keep, pairs, scale);
+    if (grad_weights != nullptr) {
+      const T* given = head.pair_row(grad_weights, first);
+      for (int64_t i = 0; i < pairs; ++i) slopes[i] += given[i];
+    }
+    for (int64_t i = 0; i < rows; ++i) softmax_slope(slopes + i * s.keys, weights + i * s.keys);
+    if (keep != nullptr) drop(weights, keep, pairs, scale);
+    const bool later = first > 0;
+    internal::small_matmul<T>(
+        {s.keys, s.e, rows, weights, 1, s.keys, upstream, v_row, head.part(dv, s.keys, s.e), v_row, later});
+    internal::small_matmul<T>({rows, s.d, s.keys, slopes, s.keys, 1, head.part(k, s.keys, s.d), q_row,
+                               head.part(dq, s.queries, s.d) + first * q_row, q_row});
+    internal::small_matmul<T>({s.keys, s.d, rows, slopes, 1, s.keys,
+                               head.part(q, s.queries, s.d) + first * q_row, q_row,
+                               head.part(dk, s.keys, s.d), q_row, later});
+  }
+
+  /// dP -> scale * dS, in place.
+  void softmax_slope(T* slope, const T* weight) const {
+    T dot = 0;
+#pragma omp simd reduction(+ : dot)
+    for (int64_t j = 0; j < s.keys; ++j) dot += slope[j] * weight[j];
+    const T scale = static_cast<T>(options.scale);
+#pragma omp simd
+    for (int64_t j = 0; j < s.keys; ++j) slope[j] = scale * weight[j] * (slope[j] - dot);
+  }
+};
+
+/// pass.run(head, scratch) for every head of every sample; heads that are little work share a chunk.
+template <class T, class Pass>
+void for_each_head(const Sizes& s, int64_t scratch_size, const Pass& pass) {
+  internal::parallel_chunks(s.batch * s.heads, internal::rows_per_chunk(s.work() / 4),
+                            [&](int64_t begin, int64_t end) {
+                              std::vector<T> scratch(static_cast<size_t>(scratch_size));
+                              for (int64_t i = begin; i < end; ++i) pass.run(i, scratch);
+                            });
+}
+
+AttentionOptions with_contiguous_keep(AttentionOptions options) {
+  if (options.dropout_keep.defined()) options.dropout_keep = options.dropout_keep.contiguous();
+  return options;
+}
+
+}  // namespace
+
+Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& given) {
+  const Sizes s = check(q, k, v, given);
+  const AttentionOptions options = with_contiguous_keep(given);
+  const Shape pairs{s.batch, s.heads, s.queries, s.keys};
+  Attention result;
+  result.output = Tensor::empty({s.batch, s.queries, s.heads * s.e}, q.dtype());
+  result.logsumexp = Tensor::empty({s.batch, s.heads, s.queries}, q.dtype());
+  if (options.want_weights) result.weights = Tensor::empty(pairs, q.dtype());
+  if (options.want_scores) result.scores = Tensor::empty(pairs, q.dtype());
+  const Tensor queries = q.contiguous(), keys = k.contiguous(), values = v.contiguous();
+  internal::dispatch_floating("attention", q, [&]<class T>(T) {
+    const internal::MaskRows<T> mask("attention", options.mask, s.batch, s.heads, s.queries, s.keys);
+    const Forward<T> pass{s,
+                          options,
+                          mask,
+                          queries.data<T>(),
+                          keys.data<T>(),
+                          values.data<T>(),
+                          result.output.mutable_data<T>(),
+                          result.logsumexp.mutable_data<T>(),
+                          options.want_weights ? result.weights.mutable_data<T>() : nullptr,
+                          options.want_scores ? result.scores.mutable_data<T>() : nullptr};
+    for_each_head<T>(s, (s.d + kQueryBlock) * s.keys, pass);
+  });
+  return result;
+}
+
+AttentionGrads attention_backward(const Tensor& grad, const Tensor& grad_weights, const Tensor& q,
+                                  const Tensor& k, const Tensor& v, const Tensor& logsumexp,
+                                  const AttentionOptions& given) {
+  const Sizes s = check(q, k, v, given);
+  const AttentionOptions options = with_contiguous_keep(given);
+  // Without a query nothing is written below, and the gradients of keys and values are zeros.
+  const auto make = [&](const Tensor& like) {
+    return s.queries == 0 || s.keys == 0 ? zeros(like.shape(), like.dtype())
+                                         : Tensor::empty(like.shape(), like.dtype());
+  };
+  AttentionGrads grads{make(q), make(k), make(v)};
+  const Tensor upstream = grad.contiguous(), queries = q.contiguous(), keys = k.contiguous(),
+               values = v.contiguous();
+  const Tensor given_weights = grad_weights.defined() ? grad_weights.contiguous() : Tensor();
+  internal::dispatch_floating("attention_backward", q, [&]<class T>(T) {
+    const internal::MaskRows<T> mask("attention", options.mask, s.batch, s.heads, s.queries, s.keys);
+    const BackwardPass<T> pass{s,
+                               options,
+                               mask,
+                               upstream.data<T>(),
+                               given_weights.defined() ? given_weights.data<T>() : nullptr,
+                               queries.data<T>(),
+                               keys.data<T>(),
+                               values.data<T>(),
+                               logsumexp.data<T>(),
+                               grads.q.mutable_data<T>(),
+                               grads.k.mutable_data<T>(),
+                               grads.v.mutable_data<T>()};
+    if (s.queries > 0 && s.keys > 0) for_each_head<T>(s, (s.d + s.e + 2 * kQueryBlock) * s.keys, pass);
+  });
+  return grads;
+}
+
+}  // namespace heed::kernels

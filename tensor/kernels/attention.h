@@ -1,0 +1,44 @@
+#pragma once
+
+#include <heed/tensor/kernels/mask.h>
+#include <heed/tensor/tensor.h>
+
+namespace heed::kernels {
+
+/// What attention takes beside queries, keys and values.
+struct AttentionOptions {
+  int64_t heads = 1;
+  double scale = 1;  ///< the scores are multiplied by it: 1 / sqrt(d) for scaled dot-product attention
+  Mask mask = {};
+  Tensor dropout_keep = {};  ///< bool (batch, heads, queries, keys) or undefined: drops weights
+  double dropout = 0;   ///< the probability that dropout_keep was drawn with
+  bool want_weights = false;
+  bool want_scores = false;
+};
+
+struct Attention {
+  Tensor output;     ///< (batch, queries, heads * value width)
+  Tensor logsumexp;  ///< (batch, heads, queries), for the backward
+  Tensor weights;    ///< (batch, heads, queries, keys) before dropout, on request
+  Tensor scores;     ///< (batch, heads, queries, keys) scaled, before the mask, on request
+};
+
+/// Masked dot-product attention, each head by itself:
+///   weights_h = softmax_k(scale * q_h k_h^T, masked),  output_h = dropout(weights_h) v_h
+/// q: (batch, queries, heads * d), k: (batch, keys, heads * d), v: (batch, keys, heads * e); head h owns
+/// columns h * d ... of each. The weights are never all in memory at once unless they are asked for, and
+/// asking changes no bit of the output. A query that sees nothing gives zeros.
+/// Vaswani et al., "Attention is all you need" (2017); blocks and saved log-sums after Dao et al.,
+/// "FlashAttention" (2022).
+Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options);
+
+struct AttentionGrads {
+  Tensor q, k, v;
+};
+
+/// grad: that of the output; grad_weights: that of the weights before dropout, or undefined.
+AttentionGrads attention_backward(const Tensor& grad, const Tensor& grad_weights, const Tensor& q,
+                                  const Tensor& k, const Tensor& v, const Tensor& logsumexp,
+                                  const AttentionOptions& options);
+
+}  // namespace heed::kernels

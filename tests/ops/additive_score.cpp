@@ -1,0 +1,80 @@
+#include <heed/tensor/storage.h>
+
+#include "tests/ops/memory.h"
+#include "tests/ops/op_case.h"
+
+namespace heed::test {
+namespace {
+
+Variables composed(In x, Args) {
+  return {sum(tanh(x[0].unsqueeze(2) + x[1].unsqueeze(1)) * x[2], {-1})};
+}
+
+std::vector<OpCase> cases() {
+  const OpFunction score = [](In x, Args) { return Variables{additive_score(x[0], x[1], x[2])}; };
+  return {{"additive_score",
+           score,
+           composed,
+           {{{{1, 1, 1}, {1, 1, 1}, {1}}},
+            {{{0, 2, 3}, {0, 4, 3}, {3}}},
+            {{{2, 0, 3}, {2, 4, 3}, {3}}},
+            {{{2, 2, 3}, {2, 0, 3}, {3}}},
+            {{{2, 2, 0}, {2, 4, 0}, {0}}}}},
+          {"additive_score_square", score, composed}};
+}
+
+INSTANTIATE_TEST_SUITE_P(additive_score, OpTest, testing::ValuesIn(cases()), case_name);
+
+TEST(case_C07, scalars_give_the_published_value_and_gradients) {
+  const Tensor query = full({1, 1, 1}, 0.5, DType::f64), keys = tensor_of({{{0}, {1}}}, DType::f64);
+  const Variable w_q(ones({1, 1}, DType::f64), true), w_k(ones({1, 1}, DType::f64), true);
+  const Variable w_v(ones({1}, DType::f64), true);
+  const Variable scores = additive_score(linear(query, w_q), linear(keys, w_k), w_v);
+  EXPECT_TRUE(close(scores.data(), {0.46211716, 0.90514825}, {.absolute = 1e-8}));
+  const Variable weights = softmax(scores, -1);
+  EXPECT_TRUE(close(weights.data(), {0.39101896, 0.60898104}, {.absolute = 1e-8}));
+  const Variable output = matmul(weights, tensor_of({{{10}, {20}}}, DType::f64));
+  EXPECT_NEAR(output.item(), 16.08981043, 1e-8);
+  output.backward();
+  EXPECT_NEAR(w_q.grad().item(), -0.72120483, 1e-8);
+  EXPECT_NEAR(w_k.grad().item(), 0.43030431, 1e-8);
+  EXPECT_NEAR(w_v.grad().item(), 1.05495952, 1e-8);
+}
+
+TEST(case_C07, memory_stays_far_below_one_array_of_all_sums) {
+  constexpr int64_t kBatch = 8, kLength = 256, kHidden = 128;
+  constexpr int64_t kAllSums = kBatch * kLength * kLength * kHidden * 4;  // 256 MiB
+  Generator generator(11);
+  const Variable q(rand_normal({kBatch, kLength, kHidden}, 0, 1, DType::f32, generator), true);
+  const Variable k(rand_normal({kBatch, kLength, kHidden}, 0, 1, DType::f32, generator), true);
+  const Variable weight(rand_normal({kHidden}, 0, 0.1, DType::f32, generator), true);
+  const int64_t before = memory_stats().current, resident = resident_bytes();
+  reset_peak_memory();
+  sum(additive_score(q, k, weight)).backward();
+  // the scores, their gradient, and the gradients of q and k are a few MiB each
+  EXPECT_LT(memory_stats().peak - before, kAllSums / 8);
+  if (!kSanitized) {
+    EXPECT_LT(resident_bytes() - resident, kAllSums / 8);
+  }
+  // the same numbers as the composed formula, on the part of it that one sample of few queries makes
+  const Variable some_q = q.slice(0, 0, 1).slice(1, 0, 4), some_k = k.slice(0, 0, 1);
+  const Variables in{some_q, some_k, weight};
+  EXPECT_TRUE(close(additive_score(some_q, some_k, weight).data(), composed(in, {})[0].data(),
+                    {.relative = 1e-5, .absolute = 1e-5}));
+}
+
+TEST(additive_score, shapes_that_do_not_fit_are_named) {
+  const Variable q = zeros({2, 3, 4}), k = zeros({2, 5, 4}), weight = zeros({4});
+  expect_error<ShapeError>(
+      [&] {
+        return additive_score(q, zeros({2, 5, 3}), weight);
+      },
+      "came (2, 3, 4), (2, 5, 3), (4,)");
+  expect_error<ShapeError>([&] { return additive_score(q, zeros({1, 5, 4}), weight); }, "(1, 5, 4)");
+  expect_error<ShapeError>([&] { return additive_score(q, k, zeros({4, 1})); }, "(4, 1)");
+  expect_error<ShapeError>([&] { return additive_score(zeros({3, 4}), k, weight); }, "(3, 4)");
+  expect_error<DTypeError>([&] { return additive_score(q, k, zeros({4}, DType::f64)); }, "f64(4,)");
+}
+
+}  // namespace
+}  // namespace heed::test

@@ -1,0 +1,208 @@
+#include <cmath>
+
+#include "tests/ops/op_case.h"
+
+namespace heed::test {
+namespace {
+
+using kernels::Mask;
+
+/// What the options of a case are made of, from its masks.
+using MakeOptions = std::function<AttentionOptions(Args)>;
+
+OpCase attention_case(const std::string& name, bool weighted, const MakeOptions& options,
+                      std::vector<Variant> small = {}) {
+  const MakeOptions complete = [=](Args a) {
+    AttentionOptions result = options(a);
+    result.want_weights = weighted;
+    return result;
+  };
+  return {
+      name,
+      [complete](In x, Args a) {
+        const AttentionResult result = attention(x[0], x[1], x[2], complete(a));
+        return result.weights.defined() ? Variables{result.output, result.weights} : Variables{result.output};
+      },
+      [complete, weighted](In x, Args a) {
+        Variables all = attention_reference(x, complete(a));
+        all.resize(weighted ? 2 : 1);
+        return all;
+      },
+      std::move(small)};
+}
+
+AttentionOptions two_heads(const Mask& mask = {}) {
+  return {.heads = 2, .scale = 1 / std::sqrt(2), .mask = mask};
+}
+
+std::vector<Variant> small_shapes() {
+  return {{{{1, 1, 2}, {1, 1, 2}, {1, 1, 2}}}, {{{1, 2, 2}, {1, 3, 2}, {1, 3, 0}}},
+          {{{1, 2, 0}, {1, 3, 0}, {1, 3, 2}}}, {{{0, 2, 2}, {0, 3, 2}, {0, 3, 2}}},
+          {{{2, 0, 2}, {2, 3, 2}, {2, 3, 4}}}, {{{2, 3, 2}, {2, 0, 2}, {2, 0, 4}}}};
+}
+
+std::vector<OpCase> cases() {
+  const auto lengths = [](Args a) { return two_heads(Mask::valid_lengths(a[0])); };
+  const auto causal = [](Args) { return two_heads(Mask::causal_order()); };
+  std::vector<Variant> hidden{{{{1, 1, 2}, {1, 1, 2}, {1, 1, 2}}, {zeros({1}, DType::i64)}},
+                              {{{2, 0, 2}, {2, 3, 2}, {2, 3, 4}}, {zeros({2}, DType::i64)}},
+                              {{{2, 3, 2}, {2, 0, 2}, {2, 0, 4}}, {zeros({2}, DType::i64)}}};
+  return {
+      attention_case(
+          "attention", false, [](Args) { return AttentionOptions{.scale = 0.5}; }, small_shapes()),
+      attention_case(
+          "attention_heads", false, [](Args) { return two_heads(); }, small_shapes()),
+      attention_case(
+          "attention_weights", true, [](Args) { return two_heads(); }, small_shapes()),
+      attention_case("attention_lengths", true, lengths, hidden),
+      attention_case("attention_causal", true, causal, small_shapes()),
+      attention_case("attention_causal_longer_keys", false, causal),
+      attention_case("attention_causal_longer_queries", false, causal),
+      attention_case("attention_keys", false, [](Args a) { return two_heads(Mask::valid_keys(a[0])); }),
+      attention_case("attention_pairs", true, [](Args a) { return two_heads(Mask::valid_pairs(a[0])); }),
+      attention_case("attention_lengths_and_causal", false,
+                     [](Args a) { return two_heads(Mask::valid_lengths(a[0]) & Mask::causal_order()); }),
+      attention_case("attention_additive", false, [](Args a) { return two_heads(Mask::additive(a[0])); }),
+      attention_case("attention_dropout", true,
+                     [](Args a) {
+                       AttentionOptions options = two_heads();
+                       options.dropout_keep = a[0];
+                       options.dropout = 0.25;
+                       return options;
+                     }),
+      attention_case("attention_self", true, lengths),
+      attention_case("attention_many_queries", false, lengths),
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(attention, OpTest, testing::ValuesIn(cases()), case_name);
+
+/// Attention whose scores are all 0, so that each output is the mean of the values that are seen.
+Tensor mean_of_seen(const Tensor& values, int64_t queries, const AttentionOptions& options) {
+  const Shape& shape = values.shape();  // (batch, keys, heads)
+  const Variable q = zeros({shape[0], queries, shape[2]}), k = zeros(shape);
+  return attention(q, k, values, options).output.data();
+}
+
+TEST(case_C01, a_query_that_sees_nothing_gives_zeros_and_no_gradient) {
+  // one query a sample; the keys are chosen so that the scores are 1, 2 and 3, 4
+  const Variable q(ones({2, 1, 1}), true), v(tensor_of({{{1}, {2}}, {{1}, {2}}}), true);
+  Variable k(tensor_of({{{1}, {2}}, {{3}, {4}}}), true);
+  const AttentionResult result =
+      attention(q, k, v, {.mask = Mask::valid_lengths(tensor_of({2, 0}, DType::i64)), .want_weights = true});
+  EXPECT_TRUE(close(result.weights.data(), {0.26894142, 0.73105858, 0, 0}, kF32));
+  EXPECT_EQ(result.output.data().at({1, 0, 0}), 0);
+  result.output.backward(tensor_of({{{1}}, {{0}}}), {.retain_graph = true});
+  EXPECT_TRUE(close(v.grad().data(), {0.26894142, 0.73105858, 0, 0}, kF32));
+  k.zero_grad();
+  result.weights.backward(tensor_of({{{1, 0}}, {{1, 0}}}).reshape({2, 1, 1, 2}));
+  EXPECT_TRUE(close(k.grad().data(), {0.19661193, -0.19661193, 0, 0}, kF32));  // q is 1, so this is dScores
+}
+
+TEST(case_C05, lengths_belong_to_samples_and_not_to_heads) {
+  const Tensor values = tensor_of({{{10, 10}, {20, 20}}, {{30, 30}, {50, 50}}});  // (batch, keys, heads)
+  const Tensor lengths = tensor_of({1, 2}, DType::i64);
+  EXPECT_TRUE(close(mean_of_seen(values, 1, {.heads = 2, .mask = Mask::valid_lengths(lengths)}),
+                    {10, 10, 40, 40}, kExact));
+  for (const int64_t sample : {0, 1}) {
+    const Mask mask = Mask::valid_lengths(lengths.slice(0, sample, sample + 1));
+    const double expected = sample == 0 ? 10 : 40;
+    EXPECT_TRUE(close(mean_of_seen(values.slice(0, sample, sample + 1), 1, {.heads = 2, .mask = mask}),
+                      {expected, expected}, kExact));
+  }
+}
+
+TEST(case_C05, a_mask_of_keys_is_never_one_of_pairs) {
+  const Tensor values = tensor_of({{{1}, {3}}, {{1}, {3}}});
+  const Mask mask = Mask::valid_keys(tensor_of({{1, 0}, {1, 1}}, DType::boolean));
+  EXPECT_TRUE(close(mean_of_seen(values, 2, {.mask = mask}), {1, 1, 2, 2}, kExact));
+}
+
+TEST(case_C05, padding_hides_keys_and_not_queries) {
+  const Mask mask = Mask::valid_keys(tensor_of({{1, 1, 0, 0}}, DType::boolean));  // of ids 5, 7, 0, 0
+  const AttentionResult result =
+      attention(zeros({1, 4, 1}), zeros({1, 4, 1}), zeros({1, 4, 1}), {.mask = mask, .want_weights = true});
+  for (const int64_t query : {0, 1, 2, 3})
+    EXPECT_TRUE(close(result.weights.data().select(2, query), {0.5, 0.5, 0, 0}, kExact));
+}
+
+TEST(case_C05, true_keeps_in_every_entry_point) {
+  const Tensor values = tensor_of({{{10}, {20}}}), keep = tensor_of({{1, 0}}, DType::boolean);
+  EXPECT_TRUE(close(mean_of_seen(values, 1, {.mask = Mask::valid_keys(keep)}), {10}, kExact));
+  EXPECT_TRUE(close(mean_of_seen(values, 1, {.mask = Mask::valid_pairs(keep)}), {10}, kExact));
+  EXPECT_TRUE(close(mean_of_seen(values, 1, {.mask = {.keep = keep.reshape({1, 1, 1, 2})}}), {10}, kExact));
+  EXPECT_TRUE(close(masked_softmax(zeros({1, 1, 2}), Mask::valid_keys(keep)).data(), {1, 0}, kExact));
+}
+
+TEST(case_C11, one_variable_as_query_key_and_value_gathers_all_three_gradients) {
+  const Tensor x = load_fixture("attention_self").inputs[0];
+  const Variable copies[] = {{x.clone(), true}, {x.clone(), true}, {x.clone(), true}}, shared(x, true);
+  const AttentionOptions options = two_heads(Mask::causal_order());
+  sum(attention(copies[0], copies[1], copies[2], options).output.pow(2)).backward();
+  sum(attention(shared, shared, shared, options).output.pow(2)).backward();
+  const Variable total = copies[0].grad() + copies[1].grad() + copies[2].grad();
+  EXPECT_TRUE(close(shared.grad().data(), total.data(), kF64));
+}
+
+TEST(attention, asking_for_weights_and_scores_changes_no_bit) {
+  const Fixture fixture = load_fixture("attention_heads");
+  const auto run = [&](bool asked) {
+    const Variables in = leaves(fixture.inputs);
+    AttentionOptions options = two_heads(Mask::causal_order());
+    options.want_weights = options.want_scores = asked;
+    const AttentionResult result = attention(in[0], in[1], in[2], options);
+    result.output.backward(fixture.upstreams[0]);
+    return Variables{result.output, in[0].grad(), in[1].grad(), in[2].grad()};
+  };
+  const Variables with = run(true), without = run(false);
+  for (size_t i = 0; i < with.size(); ++i) EXPECT_TRUE(close(with[i].data(), without[i].data(), kExact));
+}
+
+TEST(attention, scores_are_scaled_products_before_the_mask) {
+  const Variable q = tensor_of({{{1, 2}, {3, 4}}}), k = tensor_of({{{5, 6}, {7, 8}}});
+  const AttentionResult result =
+      attention(q, k, k, {.scale = 0.5, .mask = Mask::causal_order(), .want_scores = true});
+  EXPECT_TRUE(close(result.scores, {8.5, 11.5, 19.5, 26.5}, kExact));
+  EXPECT_FALSE(result.weights.defined());
+}
+
+TEST(attention, shapes_that_do_not_fit_are_named) {
+  const Variable q = zeros({2, 3, 4}), k = zeros({2, 5, 4}), v = zeros({2, 5, 6});
+  expect_error<ShapeError>(
+      [&] {
+        return attention(q, k, zeros({2, 4, 6}), {});
+      },
+      "came (2, 3, 4), (2, 5, 4), (2, 4, 6)");
+  expect_error<ShapeError>([&] { return attention(q, zeros({2, 5, 3}), v, {}); }, "(2, 5, 3)");
+  expect_error<ShapeError>([&] { return attention(zeros({3, 4}), k, v, {}); }, "(3, 4)");
+  expect_error<ShapeError>(
+      [&] { return attention(q, k, v, {.heads = 3}); },
+      "[attention] wanted widths that divide into 3 heads, came q (2, 3, 4), v (2, 5, 6)");
+  expect_error<ShapeError>([&] { return attention(q, k, v, {.heads = 0}); }, "0 heads");
+  expect_error<ShapeError>(
+      [&] {
+        return attention(q, k, v, {.mask = Mask::valid_keys(ones({2, 4}, DType::boolean))});
+      },
+      "[attention] wanted a mask for (batch, heads, queries, keys) (2, 1, 3, 5)");
+  expect_error<DTypeError>([&] { return attention(q, zeros({2, 5, 4}, DType::f64), v, {}); }, "f64(2, 5, 4)");
+}
+
+TEST(attention, dropout_that_does_not_fit_is_named) {
+  const Variable x = zeros({1, 2, 2});
+  const Tensor keep = ones({1, 1, 2, 2}, DType::boolean);
+  expect_error<ShapeError>(
+      [&] {
+        return attention(x, x, x, {.dropout_keep = ones({1, 2, 2}, DType::boolean), .dropout = 0.5});
+      },
+      "[attention] wanted a dropout mask bool(1, 1, 2, 2), came bool(1, 2, 2)");
+  expect_error<ShapeError>(
+      [&] {
+        return attention(x, x, x, {.dropout_keep = ones({1, 1, 2, 2}), .dropout = 0.5});
+      },
+      "[attention] wanted a dropout mask bool(1, 1, 2, 2), came f32(1, 1, 2, 2)");
+  expect_error<ValueError>([&] { return attention(x, x, x, {.dropout_keep = keep, .dropout = 1.5}); },
+                           "[attention] wanted a probability in [0, 1], came 1.5");
+}
+
+}  // namespace
+}  // namespace heed::test

@@ -1,0 +1,63 @@
+#include "tests/ops/op_case.h"
+
+namespace heed::test {
+namespace {
+
+std::vector<OpCase> cases() {
+  const OpFunction product = [](In x, Args) { return Variables{x[0].matmul(x[1])}; };
+  const OpFunction layer = [](In x, Args) {
+    return Variables{linear(x[0], x[1], x.size() > 2 ? x[2] : Variable())};
+  };
+  const OpFunction composed = [](In x, Args) {
+    const Variable y = x[0].matmul(x[1].transpose(0, 1));
+    return Variables{x.size() > 2 ? y + x[2] : y};
+  };
+  const std::vector<Variant> small{{{{1, 1}, {1, 1}}},    {{{0, 3}, {3, 2}}},      {{{2, 0}, {0, 3}}},
+                                   {{{2, 3}, {3, 0}}},    {{{0, 2, 3}, {3, 2}}},   {{{2, 2, 3}, {2, 3, 0}}},
+                                   {{{2, 3}, {0, 3, 2}}}, {{{1, 2, 3}, {2, 3, 1}}}};
+  return {
+      {"matmul", product, nullptr, small},
+      {"matmul_batched", product},
+      {"matmul_broadcast", product},
+      {"matmul_many_by_one", product},
+      {"matmul_one_by_many", product},
+      {"matmul_square", product},
+      {"linear",
+       layer,
+       composed,
+       {{{{1, 1}, {1, 1}, {1}}}, {{{0, 3}, {2, 3}, {2}}}, {{{2, 0}, {3, 0}, {3}}}, {{{2, 3}, {0, 3}, {0}}}}},
+      {"linear_batched", layer, composed, {{{{2, 0, 3}, {2, 3}, {2}}}, {{{1, 1, 1}, {2, 1}, {2}}}}},
+      {"linear_without_bias", layer, composed, {{{{1, 1}, {1, 1}}}, {{{0, 3}, {2, 3}}}}},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(matmul, OpTest, testing::ValuesIn(cases()), case_name);
+
+TEST(matmul, inner_sizes_that_differ_are_named) {
+  const Variable a = zeros({64, 10, 32}), b = zeros({31, 96});
+  expect_error<ShapeError>([&] { return matmul(a, b); },
+                           "[matmul] inner sizes differ: (64, 10, 32) x (31, 96)");
+}
+
+TEST(matmul, vectors_and_batches_that_do_not_fit_are_refused) {
+  const Variable matrix = zeros({2, 2}), vector = zeros({2});
+  expect_error<ShapeError>([&] { return matmul(matrix, vector); }, "(2,)");
+  const Variable two = zeros({2, 3, 3}), four = zeros({4, 3, 3});
+  expect_error<ShapeError>([&] { return matmul(two, four); }, "(2, 3, 3)");
+}
+
+TEST(matmul, a_weight_or_bias_of_another_shape_is_named) {
+  const Variable x = zeros({5, 3}), weight = zeros({2, 4}), fitting = zeros({2, 3}), bias = zeros({3});
+  expect_error<ShapeError>([&] { return linear(x, weight); }, "(5, 3)");
+  expect_error<ShapeError>([&] { return linear(x, weight); }, "(2, 4)");
+  expect_error<ShapeError>([&] { return linear(x, fitting, bias); }, "(3,)");
+}
+
+TEST(matmul, dtypes_that_differ_are_named) {
+  const Variable a = zeros({2, 2}), b = zeros({2, 2}, DType::f64);
+  expect_error<DTypeError>([&] { return matmul(a, b); }, "f32(2, 2) and f64(2, 2)");
+  expect_error<DTypeError>([&] { return linear(a, b); }, "f32(2, 2) and f64(2, 2)");
+}
+
+}  // namespace
+}  // namespace heed::test

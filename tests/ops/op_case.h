@@ -1,0 +1,57 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <heed/autograd/ops.h>
+#include <heed/tensor/creation.h>
+
+#include "tests/ops/close.h"
+#include "tests/tensor/helpers.h"
+
+/// One struct per case of an op, and the tests that every case passes. A family's file lists its cases and
+/// says `INSTANTIATE_TEST_SUITE_P(softmax, OpTest, testing::ValuesIn(cases()), case_name)`.
+namespace heed::test {
+
+using Variables = std::vector<Variable>;
+/// What a case takes: the inputs that have gradients, and tensors that have none (masks, ids).
+using In = std::span<const Variable>;
+using Args = std::span<const Tensor>;
+using OpFunction = std::function<Variables(In, Args)>;
+
+/// Other shapes: of size 1, of size 0. Asked of them are finite results and right derivatives.
+struct Variant {
+  std::vector<Shape> shapes;
+  std::vector<Tensor> args = {};
+};
+
+struct OpCase {
+  std::string name;                ///< of its tensors in the fixtures too
+  OpFunction run;                  ///< the op
+  OpFunction reference = nullptr;  ///< the same composed of other ops, for a fused op
+  std::vector<Variant> small = {};
+};
+
+class OpTest : public testing::TestWithParam<OpCase> {};
+
+std::string case_name(const testing::TestParamInfo<OpCase>& info);
+void PrintTo(const OpCase& op, std::ostream* stream);
+
+/// What PyTorch computed for a case.
+struct Fixture {
+  std::vector<Tensor> inputs, args, outputs, upstreams, grads;
+};
+Fixture load_fixture(const std::string& name);
+
+/// The same numbers over memory that is not contiguous: the axes in reverse order, and with gaps and an
+/// offset when `gaps`.
+Tensor relaid(const Tensor& x, bool gaps);
+
+/// Leaves that require a gradient.
+Variables leaves(const std::vector<Tensor>& tensors);
+
+}  // namespace heed::test
