@@ -1,5 +1,7 @@
 #include <heed/autograd/engine.h>
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <unordered_set>
 
@@ -47,6 +49,7 @@ class Walk {
     if (upstream.shape() != root.shape() || upstream.dtype() != root.dtype())
       raise<ShapeError>("[backward] wanted an upstream gradient {}, came {}", describe(root.data()),
                         describe(upstream.data()));
+    roots_.push_back(root.producer());
     send(root.producer(), upstream);
   }
 
@@ -109,15 +112,21 @@ class Walk {
   void visit(Pending& pending) {
     Node& node = *pending.node;
     std::vector<Variable> grads = complete(pending);
-    const bool is_leaf = node.inputs.empty();
-    if (selection_ != nullptr && is_leaf) return;
-    Backward back(node, std::move(grads), options_.create_graph);
+    // A node that was only to be captured keeps its saved values.
+    if (selection_ != nullptr && !leads_on(node)) return;
+    Backward back(node, std::move(grads), options_.create_graph,
+                  selection_ == nullptr ? nullptr : &selection_->needed);
     node.backward(back);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       expect_fitting(node, i, back.results[i]);
       send(node.inputs[i], std::move(back.results[i]));
     }
     if (!options_.retain_graph && !options_.create_graph) node.release();
+  }
+
+  bool leads_on(const Node& node) const {
+    return std::ranges::any_of(
+        node.inputs, [&](const Edge& edge) { return selection_->needed.contains(edge.node.get()); });
   }
 
   static void expect_fitting(const Node& node, size_t input, const Variable& grad) {
@@ -131,17 +140,21 @@ class Walk {
 
   BackwardOptions options_;
   Selection* selection_;
+  std::vector<Edge> roots_;  // keeps the graph, should a hook let go of it
   std::map<uint64_t, Pending, std::greater<>> pending_;
 };
 
 /// The nodes from which one of `targets` can be reached, found without recursion: a node is entered,
-/// then its inputs, then left, when it is known whether any of them leads on.
+/// then its inputs, then left, when it is known whether any of them leads on. What is older than every target
+/// cannot lead to one, so the search does not go far beyond them.
 std::unordered_set<const Node*> leading_to(std::span<const Variable> outputs,
                                            const std::unordered_set<const Node*>& targets) {
   std::unordered_set<const Node*> leads, entered;
   std::vector<std::pair<const Node*, size_t>> path;
+  uint64_t oldest = std::numeric_limits<uint64_t>::max();
+  for (const Node* target : targets) oldest = std::min(oldest, target->number());
   const auto enter = [&](const Node* node) {
-    if (node == nullptr || !entered.insert(node).second) return;
+    if (node == nullptr || node->number() < oldest || !entered.insert(node).second) return;
     if (targets.contains(node)) leads.insert(node);
     path.emplace_back(node, 0);
   };

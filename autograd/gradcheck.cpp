@@ -78,7 +78,8 @@ GradcheckReport gradcheck(const DifferentiableFunction& f, std::span<const Varia
     const Tensor analytic =
         copies[i].grad().defined() ? copies[i].grad().data().contiguous() : zeros_like(copies[i].data());
     Tensor moved = copies[i].data();
-    const int64_t stride = std::max<int64_t>(1, moved.numel() / std::max<int64_t>(options.most_elements, 1));
+    const int64_t most = std::max<int64_t>(options.most_elements, 1);
+    const int64_t stride = std::max<int64_t>(1, (moved.numel() + most - 1) / most);
     for (int64_t place = 0; place < moved.numel(); place += stride) {
       const double numeric = numeric_derivative(value, moved.mutable_data<double>()[place], options.step);
       const double found = analytic.data<double>()[place], error = std::abs(found - numeric);

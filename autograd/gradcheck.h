@@ -26,7 +26,7 @@ using DifferentiableFunction = std::function<std::vector<Variable>(std::span<con
 
 /// Compares the gradients of f with central differences, input by input, element by element. The outputs are
 /// weighted by fixed random numbers, so that every element of each counts. Inputs that require a gradient
-/// must be f64 (ValueError); f must give the same result each time.
+/// must be f64 (DTypeError); f must give the same result each time.
 GradcheckReport gradcheck(const DifferentiableFunction& f, std::span<const Variable> inputs,
                           const GradcheckOptions& options = {});
 

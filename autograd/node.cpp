@@ -9,28 +9,25 @@ namespace {
 
 /// Nodes that nobody holds any more, on their way out. Destroying a node lets go of its inputs' nodes; they
 /// are queued here instead of destroyed inside, so that a chain of any length needs no stack.
-class Departures {
- public:
-  void add(std::shared_ptr<Node> node) {
-    queue_.push_back(std::move(node));
-    if (busy_) return;
-    busy_ = true;
-    while (!queue_.empty()) {
-      const std::shared_ptr<Node> next = std::move(queue_.back());
-      queue_.pop_back();
-    }
-    busy_ = false;
-  }
-
- private:
-  std::vector<std::shared_ptr<Node>> queue_;
-  bool busy_ = false;
-};
+using Departures = std::vector<std::shared_ptr<Node>>;
 
 void let_go(std::shared_ptr<Node> node) {
-  // Never destroyed: variables with thread or static lifetime may go after it would have.
-  thread_local Departures& departures = *new Departures;
-  departures.add(std::move(node));
+  // The queue of the call that is at work on this thread. A plain pointer, because variables with thread or
+  // static lifetime may go after anything that has a destructor.
+  thread_local Departures* queue = nullptr;
+  if (queue != nullptr) {
+    queue->push_back(std::move(node));
+    return;
+  }
+  Departures departures;
+  queue = &departures;
+  while (node != nullptr) {
+    node.reset();  // which may queue others
+    if (departures.empty()) break;
+    node = std::move(departures.back());
+    departures.pop_back();
+  }
+  queue = nullptr;
 }
 
 std::atomic<uint64_t> next_number = 1;
@@ -59,6 +56,13 @@ const Variable& Backward::value(const Saved& saved) const {
   if (saved.value_.data().version() != saved.version_)
     raise<GraphError>("[backward of {}] a saved value was edited in place after the op ran: {}", node_.name(),
                       describe(saved.value_.data()));
+  return saved.value_;
+}
+
+const Tensor& Backward::value(const SavedTensor& saved) const {
+  if (saved.value_.version() != saved.version_)
+    raise<GraphError>("[backward of {}] a saved value was edited in place after the op ran: {}", node_.name(),
+                      describe(saved.value_));
   return saved.value_;
 }
 

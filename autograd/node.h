@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include <heed/autograd/variable.h>
@@ -61,6 +62,17 @@ class Saved {
   uint64_t version_ = 0;
 };
 
+/// A tensor without a gradient that the backward pass reads (a mask, ids), under the same rule.
+class SavedTensor {
+ public:
+  explicit SavedTensor(Tensor value) : value_(std::move(value)), version_(value_.version()) {}
+
+ private:
+  friend class Backward;
+  Tensor value_;
+  uint64_t version_;
+};
+
 /// An output of the node itself, kept as a Tensor: a Variable would hold its own node for ever.
 class SavedOutput {
  public:
@@ -77,8 +89,14 @@ class SavedOutput {
 /// What a node's backward works with: the gradients of its outputs, and where those of its inputs go.
 class Backward {
  public:
-  Backward(Node& node, std::vector<Variable> grads, bool create_graph)
-      : node_(node), grads_(std::move(grads)), create_graph_(create_graph), results(node.inputs.size()) {}
+  /// Only the gradients of inputs from `needed` nodes are wanted; of all inputs if that is null.
+  Backward(Node& node, std::vector<Variable> grads, bool create_graph,
+           const std::unordered_set<const Node*>* needed = nullptr)
+      : node_(node),
+        grads_(std::move(grads)),
+        create_graph_(create_graph),
+        needed_(needed),
+        results(node.inputs.size()) {}
 
   /// The gradient of one output; zeros when none arrived.
   const Variable& grad(size_t output = 0);
@@ -93,11 +111,15 @@ class Backward {
   /// A saved value, or GraphError if it was edited since it was saved.
   const Variable& value(const Saved& saved) const;
   Variable value(const SavedOutput& saved) const;
+  const Tensor& value(const SavedTensor& saved) const;
   /// The tensors of several saved values; undefined where nothing was saved.
   std::vector<Tensor> tensors(std::span<const Saved> saved) const;
 
   /// True if the gradient of this input is wanted; what is not wanted must cost nothing.
-  bool wants(size_t input) const { return node_.inputs[input].node != nullptr; }
+  bool wants(size_t input) const {
+    const Node* from = node_.inputs[input].node.get();
+    return from != nullptr && (needed_ == nullptr || needed_->contains(from));
+  }
   /// Hands over the gradient of an input, computed only if it is wanted: `back.give(0, [&] { return ...; })`.
   template <class F>
   void give(size_t input, F&& compute) {
@@ -108,6 +130,7 @@ class Backward {
   Node& node_;
   std::vector<Variable> grads_;
   bool create_graph_;
+  const std::unordered_set<const Node*>* needed_;
 
  public:
   std::vector<Variable> results;

@@ -65,22 +65,29 @@ std::vector<Variable> record_all(const char* name, std::vector<Tensor> outputs, 
 
 /// Records an op that has a backward kernel of its own. `kernel_backward(Backward&, inputs)` works on plain
 /// Tensors and serves when no graph of the gradients is wanted. `reference(inputs)` composes the same outputs
-/// from differentiable ops; second derivatives go through it.
+/// from differentiable ops; second derivatives go through it. `constants`: what else both read (masks, ids)
+/// and what, like the inputs, must not be edited until then; undefined ones are left out.
 template <class KernelBackward, class Reference>
 std::vector<Variable> record_fused(const char* name, std::vector<Tensor> outputs, Inputs inputs,
-                                   KernelBackward kernel_backward, Reference reference) {
+                                   KernelBackward kernel_backward, Reference reference,
+                                   std::initializer_list<Tensor> constants = {}) {
   if (!needs_recording(inputs)) return internal::as_constants(std::move(outputs));
   std::vector<Saved> saved;
   saved.reserve(inputs.size());
   for (const Variable* input : inputs) saved.push_back(input->defined() ? Saved(*input) : Saved());
-  return record_all(name, std::move(outputs), inputs,
-                    [saved = std::move(saved), kernel_backward = std::move(kernel_backward),
-                     reference = std::move(reference)](Backward& back) {
-                      if (back.create_graph())
-                        internal::differentiate_reference(back, saved, reference);
-                      else
-                        kernel_backward(back, back.tensors(saved));
-                    });
+  std::vector<SavedTensor> unedited;
+  for (const Tensor& constant : constants)
+    if (constant.defined()) unedited.emplace_back(constant);
+  return record_all(
+      name, std::move(outputs), inputs,
+      [saved = std::move(saved), unedited = std::move(unedited), kernel_backward = std::move(kernel_backward),
+       reference = std::move(reference)](Backward& back) {
+        for (const SavedTensor& constant : unedited) back.value(constant);
+        if (back.create_graph())
+          internal::differentiate_reference(back, saved, reference);
+        else
+          kernel_backward(back, back.tensors(saved));
+      });
 }
 
 }  // namespace heed

@@ -28,21 +28,21 @@ class Variable::Leaf final : public Node {
     Variable arrived = back.take_grad();
     if (!arrived.defined()) return;
     if (!owner->grad.defined()) {
-      owner->grad = back.create_graph() ? arrived : own_memory(std::move(arrived));
-    } else if (back.create_graph() || owner->grad.data().is_expanded()) {
-      owner->grad = owner->grad + arrived;
-    } else {
+      owner->grad = back.create_graph() || shares_nothing(arrived) ? std::move(arrived)
+                                                                   : Variable(arrived.data().clone());
+    } else if (!back.create_graph() && shares_nothing(owner->grad)) {
       Tensor sum = owner->grad.data();
       kernels::add_into(sum, arrived.data());
+    } else {
+      owner->grad = owner->grad + arrived;
     }
   }
 
  private:
-  /// A gradient that is added to in place later must not share its memory with anything.
-  static Variable own_memory(Variable grad) {
-    const bool free_to_take =
-        grad.is_sole_handle() && grad.data().is_sole_owner() && grad.data().is_contiguous();
-    return free_to_take ? std::move(grad) : Variable(grad.data().clone());
+  /// True if a gradient may be added to in place: neither a graph nor another holder would see it change.
+  static bool shares_nothing(const Variable& grad) {
+    return !grad.requires_grad() && grad.is_sole_handle() && grad.data().is_sole_owner() &&
+           grad.data().is_contiguous();
   }
 
   std::weak_ptr<Impl> owner_;
@@ -104,6 +104,7 @@ void Variable::set_grad(Variable grad) {
 void Variable::retain_grad() {
   if (!requires_grad())
     raise<GraphError>("[retain_grad] this variable needs no gradient: {}", describe(data()));
+  if (is_leaf()) return;  // keeps its gradient anyway
   producer().node->outputs[producer().index].retains_grad = true;
 }
 

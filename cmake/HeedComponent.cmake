@@ -16,11 +16,12 @@ function(heed_component name)
   heed_compile_options(heed_${name})
 endfunction()
 
-# What every target of ours is compiled with. -fno-math-errno lets loops over exp and tanh vectorize; infinities
-# and NaN keep their meaning, as masks need them (never -ffast-math).
+# What every target of ours is compiled with. -fno-math-errno and -fno-trapping-math (no errno, no floating-point
+# exception flags) let loops over exp and choices vectorize; infinities and NaN keep their meaning, as masks need
+# them (never -ffast-math).
 function(heed_compile_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
-                                           -fno-math-errno ${HEED_ARCH_FLAGS})
+                                           -fno-math-errno -fno-trapping-math ${HEED_ARCH_FLAGS})
   if(HEED_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE -Werror)
   endif()

@@ -37,8 +37,9 @@ Variable div(const Variable& a, const Variable& b) {
       [left = a.shape(), right = b.shape(), x = Saved(a, b.requires_grad()), y = Saved(b)](Backward& back) {
         back.give(0, [&] { return sum_to(back.grad() / back.value(y), left); });
         back.give(1, [&] {
+          // Two divisions, because the square of a large or small divisor would leave f32's range.
           const Variable& divisor = back.value(y);
-          return sum_to(-back.grad() * back.value(x) / (divisor * divisor), right);
+          return sum_to(-back.grad() * (back.value(x) / divisor / divisor), right);
         });
       });
 }

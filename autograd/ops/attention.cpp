@@ -54,7 +54,8 @@ AttentionResult attention(const Variable& q, const Variable& k, const Variable& 
         auto all = attention_reference(in, options);
         if (!options.want_weights) all.pop_back();
         return all;
-      });
+      },
+      {options.mask.lengths, options.mask.keep, options.mask.bias, options.dropout_keep});
   return {recorded[0], options.want_weights ? recorded[1] : Variable(), result.scores};
 }
 

@@ -4,7 +4,7 @@
 
 namespace heed {
 
-/// The same numbers in another float type; the gradient comes back in x's own. ValueError when a variable
+/// The same numbers in another float type; the gradient comes back in x's own. DTypeError when a variable
 /// that requires a gradient would become whole numbers or truth values.
 Variable cast(const Variable& x, DType dtype);
 

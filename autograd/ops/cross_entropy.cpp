@@ -27,7 +27,8 @@ Losses losses(const Variable& logits, const Tensor& targets, const CrossEntropyO
         const Variable& x = inputs[0];
         const Tensor picks = kernels::negative_target_distribution(targets, x.size(-1), options, x.dtype());
         return std::vector{sum(log_softmax(x, -1) * picks, {-1})};
-      });
+      },
+      {targets});
   return {std::move(outputs[0]), result.counted};
 }
 

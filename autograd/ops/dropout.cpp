@@ -6,9 +6,10 @@
 namespace heed {
 
 Variable dropout_with_mask(const Variable& x, const Tensor& keep, double p) {
-  return record("dropout", kernels::dropout(x.data(), keep, p), {&x}, [keep, p](Backward& back) {
-    back.give(0, [&] { return dropout_with_mask(back.grad(), keep, p); });
-  });
+  return record("dropout", kernels::dropout(x.data(), keep, p), {&x},
+                [keep = SavedTensor(keep), p](Backward& back) {
+                  back.give(0, [&] { return dropout_with_mask(back.grad(), back.value(keep), p); });
+                });
 }
 
 Variable dropout(const Variable& x, double p, Generator& generator) {

@@ -37,7 +37,7 @@ Variable gru_cell(const Variable& gx, const Variable& gh, const Variable& h, con
         back.give(1, [&] { return std::move(grads.gh); });
         back.give(2, [&] { return std::move(grads.h); });
       },
-      [active](std::span<const Variable> in) { return std::vector{reference(in, active)}; })[0];
+      [active](std::span<const Variable> in) { return std::vector{reference(in, active)}; }, {active})[0];
 }
 
 }  // namespace heed

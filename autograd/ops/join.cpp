@@ -62,10 +62,11 @@ std::vector<Variable> split(const Variable& x, std::span<const int64_t> sizes, i
 
 std::vector<Variable> unstack(const Variable& x, int64_t axis) {
   const Variable* input = &x;
-  return record_all("unstack", kernels::unstack(x.data(), axis), {&input, 1},
-                    [axis, count = static_cast<size_t>(x.size(axis))](Backward& back) {
-                      back.give(0, [&] { return stack(all_grads(back, count), axis); });
-                    });
+  std::vector<Tensor> slices = kernels::unstack(x.data(), axis);
+  const size_t count = slices.size();
+  return record_all("unstack", std::move(slices), {&input, 1}, [axis, count](Backward& back) {
+    back.give(0, [&] { return stack(all_grads(back, count), axis); });
+  });
 }
 
 }  // namespace heed

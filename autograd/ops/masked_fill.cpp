@@ -7,7 +7,9 @@ namespace heed {
 
 Variable masked_fill(const Variable& x, const Tensor& mask, double value) {
   return record("masked_fill", kernels::masked_fill(x.data(), mask, value), {&x},
-                [mask](Backward& back) { back.give(0, [&] { return masked_fill(back.grad(), mask, 0); }); });
+                [mask = SavedTensor(mask)](Backward& back) {
+                  back.give(0, [&] { return masked_fill(back.grad(), back.value(mask), 0); });
+                });
 }
 
 }  // namespace heed

@@ -8,8 +8,9 @@ namespace {
 
 /// g where the constant x is positive, else 0: linear in g, and its own adjoint.
 Variable relu_gate(const Variable& g, const Tensor& x) {
-  return record("relu_gate", kernels::relu_backward(g.data(), x), {&g},
-                [x](Backward& back) { back.give(0, [&] { return relu_gate(back.grad(), x); }); });
+  return record("relu_gate", kernels::relu_backward(g.data(), x), {&g}, [x = SavedTensor(x)](Backward& back) {
+    back.give(0, [&] { return relu_gate(back.grad(), back.value(x)); });
+  });
 }
 
 }  // namespace

@@ -72,28 +72,36 @@ class MaskRows {
   Tensor keep_, bias_, lengths_;
 };
 
+/// Scores are handled in whole vectors: `count` rounded up to this, where there is room.
+inline constexpr int64_t kScoreLanes = 16;
+constexpr int64_t whole_lanes(int64_t count) {
+  return (count + kScoreLanes - 1) / kScoreLanes * kScoreLanes;
+}
+
 /// Softmax of the first `count` of `keys` scores in place, zeros beyond and for a row that sees nothing.
 /// Returns log(sum(exp(score))), -infinity for such a row.
 template <class T>
 T softmax_row(T* row, int64_t count, int64_t keys) {
-  T top = -std::numeric_limits<T>::infinity();
+  constexpr T kHidden = -std::numeric_limits<T>::infinity();
+  const int64_t run = std::min(whole_lanes(count), keys);
+  std::fill(row + count, row + run, kHidden);
+  T top = kHidden;
 #pragma omp simd reduction(max : top)
-  for (int64_t k = 0; k < count; ++k) top = std::max(top, row[k]);
-  if (top == -std::numeric_limits<T>::infinity() &&
-      std::none_of(row, row + count, [](T s) { return s != s; })) {
+  for (int64_t k = 0; k < run; ++k) top = std::max(top, row[k]);
+  if (top == kHidden && std::none_of(row, row + count, [](T s) { return s != s; })) {
     std::fill_n(row, keys, T(0));
     return top;
   }
   T total = 0;
 #pragma omp simd reduction(+ : total)
-  for (int64_t k = 0; k < count; ++k) {
+  for (int64_t k = 0; k < run; ++k) {
     row[k] = fast_exp(row[k] - top);
     total += row[k];
   }
   const T scale = T(1) / total;
 #pragma omp simd
-  for (int64_t k = 0; k < count; ++k) row[k] *= scale;
-  std::fill(row + count, row + keys, T(0));
+  for (int64_t k = 0; k < run; ++k) row[k] *= scale;
+  std::fill(row + run, row + keys, T(0));
   return top + std::log(total);
 }
 

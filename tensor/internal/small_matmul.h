@@ -69,7 +69,8 @@ template <class T>
 void small_matmul(const SmallMatmul<T>& m) {
   int64_t row = 0;
   for (; row + 4 <= m.rows; row += 4) multiply_strip<4>(m, row);
-  for (; row < m.rows; ++row) multiply_strip<1>(m, row);
+  if (row + 2 <= m.rows) multiply_strip<2>(m, row), row += 2;
+  if (row < m.rows) multiply_strip<1>(m, row);
 }
 
 }  // namespace heed::internal

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 
 /// Functions that vectorize. GCC calls glibc's vector library inside a `#pragma omp simd` loop when the
 /// function is declared so; without the declaration each element is a scalar call, ten times slower.
@@ -36,6 +37,13 @@ inline float fast_tanh(float x) {
 }
 inline double fast_tanh(double x) {
   return ::tanh(x);
+}
+
+/// `value` where kept, else 0. The value is a plain argument and the mask a byte: a conditional load, or a load of
+/// bool, would keep a loop from vectorizing.
+template <class T>
+T keep_or_zero(uint8_t kept, T value) {
+  return kept != 0 ? value : T(0);
 }
 
 /// 1 / (1 + exp(-x)); exp overflows to infinity for large negative x, which gives the right 0.

@@ -19,6 +19,8 @@ constexpr int64_t kQueryBlock = 32;
 struct Sizes {
   int64_t batch, heads, queries, keys, d, e;
   int64_t work() const { return queries * keys * (d + e); }
+  /// Rows of scores in scratch memory are this long, so that every loop over one is whole vectors.
+  int64_t row() const { return internal::whole_lanes(keys); }
 };
 
 Sizes check(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
@@ -35,8 +37,11 @@ Sizes check(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOp
     raise<ShapeError>("[attention] wanted widths that divide into {} heads, came q {}, v {}", heads,
                       q.shape(), v.shape());
   const Shape pairs{q.size(0), heads, q.size(1), k.size(1)};
-  if (options.dropout_keep.defined() && options.dropout_keep.shape() != pairs)
-    raise<ShapeError>("[attention] wanted a dropout mask {}, came {}", pairs, options.dropout_keep.shape());
+  const Tensor& keep = options.dropout_keep;
+  if (keep.defined() && (keep.shape() != pairs || keep.dtype() != DType::boolean))
+    raise<ShapeError>("[attention] wanted a dropout mask bool{}, came {}", pairs, describe(keep));
+  if (!(options.dropout >= 0 && options.dropout <= 1))
+    raise<ValueError>("[attention] wanted a probability in [0, 1], came {}", options.dropout);
   return {q.size(0), heads, q.size(1), k.size(1), q.size(2) / heads, v.size(2) / heads};
 }
 
@@ -62,11 +67,19 @@ class Head {
   int64_t b_, h_;
 };
 
-/// x: (length, width) with rows `stride` apart -> (width, length) without gaps.
+/// x: (length, width) with rows `stride` apart -> (width, padded), zeros beyond the length.
 template <class T>
-void transpose_into(T* out, const T* x, int64_t length, int64_t width, int64_t stride) {
-  for (int64_t i = 0; i < length; ++i)
-    for (int64_t j = 0; j < width; ++j) out[j * length + i] = x[i * stride + j];
+void transpose_into(T* out, const T* x, int64_t length, int64_t width, int64_t stride, int64_t padded) {
+  for (int64_t j = 0; j < width; ++j) {
+    for (int64_t i = 0; i < length; ++i) out[j * padded + i] = x[i * stride + j];
+    std::fill(out + j * padded + length, out + (j + 1) * padded, T(0));
+  }
+}
+
+/// Rows of `keys` numbers, `from_row` and `to_row` apart.
+template <class T>
+void copy_rows(T* to, int64_t to_row, const T* from, int64_t from_row, int64_t rows, int64_t keys) {
+  for (int64_t i = 0; i < rows; ++i) std::copy_n(from + i * from_row, keys, to + i * to_row);
 }
 
 template <class T>
@@ -76,9 +89,12 @@ void scale_all(T* x, int64_t count, T factor) {
 }
 
 template <class T>
-void drop(T* x, const bool* keep, int64_t count, T factor) {
+void drop(T* x, int64_t row, const bool* keep, int64_t rows, int64_t keys, T factor) {
+  const auto* kept = reinterpret_cast<const uint8_t*>(keep);
+  for (int64_t i = 0; i < rows; ++i)
 #pragma omp simd
-  for (int64_t i = 0; i < count; ++i) x[i] = keep[i] ? x[i] * factor : T(0);
+    for (int64_t j = 0; j < keys; ++j)
+      x[i * row + j] = internal::keep_or_zero(kept[i * keys + j], x[i * row + j] * factor);
 }
 
 const bool* keep_data(const AttentionOptions& options) {
@@ -96,28 +112,30 @@ struct Forward {
 
   void run(int64_t index, std::vector<T>& scratch) const {
     const Head<T> head(s, index);
-    T* keys = scratch.data();        // (d, keys)
-    T* block = keys + s.d * s.keys;  // (kQueryBlock, keys)
-    transpose_into(keys, head.part(k, s.keys, s.d), s.keys, s.d, s.heads * s.d);
+    T* keys = scratch.data();         // (d, row)
+    T* block = keys + s.d * s.row();  // (kQueryBlock, row)
+    transpose_into(keys, head.part(k, s.keys, s.d), s.keys, s.d, s.heads * s.d, s.row());
     for (int64_t first = 0; first < s.queries; first += kQueryBlock)
       run_block(head, keys, block, first, std::min(kQueryBlock, s.queries - first));
   }
 
   void run_block(const Head<T>& head, const T* keys, T* block, int64_t first, int64_t rows) const {
     const int64_t q_row = s.heads * s.d, v_row = s.heads * s.e;
-    internal::small_matmul<T>({rows, s.keys, s.d, head.part(q, s.queries, s.d) + first * q_row, q_row, 1,
-                               keys, s.keys, block, s.keys});
-    scale_all(block, rows * s.keys, static_cast<T>(options.scale));
-    if (scores != nullptr) std::copy_n(block, rows * s.keys, head.pair_row(scores, first));
+    const int64_t row = s.row();
+    internal::small_matmul<T>(
+        {rows, row, s.d, head.part(q, s.queries, s.d) + first * q_row, q_row, 1, keys, row, block, row});
+    scale_all(block, rows * row, static_cast<T>(options.scale));
+    if (scores != nullptr) copy_rows(head.pair_row(scores, first), s.keys, block, row, rows, s.keys);
     for (int64_t i = 0; i < rows; ++i) {
-      T* line = block + i * s.keys;
+      T* line = block + i * row;
       const int64_t seen = mask.apply(line, head.b(), head.h(), first + i);
-      logsumexp[head.row(first + i)] = internal::softmax_row(line, seen, s.keys);
+      logsumexp[head.row(first + i)] = internal::softmax_row(line, seen, row);
     }
-    if (weights != nullptr) std::copy_n(block, rows * s.keys, head.pair_row(weights, first));
+    if (weights != nullptr) copy_rows(head.pair_row(weights, first), s.keys, block, row, rows, s.keys);
     if (const bool* keep = keep_data(options))
-      drop(block, head.pair_row(keep, first), rows * s.keys, static_cast<T>(dropout_scale(options.dropout)));
-    internal::small_matmul<T>({rows, s.e, s.keys, block, s.keys, 1, head.part(v, s.keys, s.e), v_row,
+      drop(block, row, head.pair_row(keep, first), rows, s.keys,
+           static_cast<T>(dropout_scale(options.dropout)));
+    internal::small_matmul<T>({rows, s.e, s.keys, block, row, 1, head.part(v, s.keys, s.e), v_row,
                                head.part(output, s.queries, s.e) + first * v_row, v_row});
   }
 };
@@ -135,12 +153,12 @@ struct BackwardPass {
 
   void run(int64_t index, std::vector<T>& scratch) const {
     const Head<T> head(s, index);
-    T* keys = scratch.data();            // (d, keys)
-    T* values = keys + s.d * s.keys;     // (e, keys)
-    T* weights = values + s.e * s.keys;  // (kQueryBlock, keys)
-    T* slopes = weights + kQueryBlock * s.keys;
-    transpose_into(keys, head.part(k, s.keys, s.d), s.keys, s.d, s.heads * s.d);
-    transpose_into(values, head.part(v, s.keys, s.e), s.keys, s.e, s.heads * s.e);
+    T* keys = scratch.data();             // (d, row)
+    T* values = keys + s.d * s.row();     // (e, row)
+    T* weights = values + s.e * s.row();  // (kQueryBlock, row)
+    T* slopes = weights + kQueryBlock * s.row();
+    transpose_into(keys, head.part(k, s.keys, s.d), s.keys, s.d, s.heads * s.d, s.row());
+    transpose_into(values, head.part(v, s.keys, s.e), s.keys, s.e, s.heads * s.e, s.row());
     for (int64_t first = 0; first < s.queries; first += kQueryBlock) {
       const int64_t rows = std::min(kQueryBlock, s.queries - first);
       recompute_weights(head, keys, weights, first, rows);
@@ -149,41 +167,43 @@ struct BackwardPass {
   }
 
   void recompute_weights(const Head<T>& head, const T* keys, T* weights, int64_t first, int64_t rows) const {
-    const int64_t q_row = s.heads * s.d;
-    internal::small_matmul<T>({rows, s.keys, s.d, head.part(q, s.queries, s.d) + first * q_row, q_row, 1,
-                               keys, s.keys, weights, s.keys});
-    scale_all(weights, rows * s.keys, static_cast<T>(options.scale));
+    const int64_t q_row = s.heads * s.d, row = s.row();
+    internal::small_matmul<T>(
+        {rows, row, s.d, head.part(q, s.queries, s.d) + first * q_row, q_row, 1, keys, row, weights, row});
+    scale_all(weights, rows * row, static_cast<T>(options.scale));
     for (int64_t i = 0; i < rows; ++i) {
-      T* line = weights + i * s.keys;
+      T* line = weights + i * row;
       const T total = logsumexp[head.row(first + i)];
       int64_t seen = mask.apply(line, head.b(), head.h(), first + i);
       if (total == -std::numeric_limits<T>::infinity()) seen = 0;
+      const int64_t run = internal::whole_lanes(seen);
 #pragma omp simd
-      for (int64_t j = 0; j < seen; ++j) line[j] = internal::fast_exp(line[j] - total);
-      std::fill(line + seen, line + s.keys, T(0));
+      for (int64_t j = 0; j < run; ++j) line[j] = internal::fast_exp(line[j] - total);
+      std::fill(line + seen, line + row, T(0));
     }
   }
 
   void run_block(const Head<T>& head, const T* values, T* weights, T* slopes, int64_t first,
                  int64_t rows) const {
-    const int64_t q_row = s.heads * s.d, v_row = s.heads * s.e, pairs = rows * s.keys;
+    const int64_t q_row = s.heads * s.d, v_row = s.heads * s.e, row = s.row();
     const T* upstream = head.part(grad, s.queries, s.e) + first * v_row;
     const bool* keep = keep_data(options) != nullptr ? head.pair_row(keep_data(options), first) : nullptr;
     const T scale = static_cast<T>(dropout_scale(options.dropout));
-    internal::small_matmul<T>({rows, s.keys, s.e, upstream, v_row, 1, values, s.keys, slopes, s.keys});
-    if (keep != nullptr) drop(slopes, keep, pairs, scale);
+    internal::small_matmul<T>({rows, row, s.e, upstream, v_row, 1, values, row, slopes, row});
+    if (keep != nullptr) drop(slopes, row, keep, rows, s.keys, scale);
     if (grad_weights != nullptr) {
       const T* given = head.pair_row(grad_weights, first);
-      for (int64_t i = 0; i < pairs; ++i) slopes[i] += given[i];
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < s.keys; ++j) slopes[i * row + j] += given[i * s.keys + j];
     }
-    for (int64_t i = 0; i < rows; ++i) softmax_slope(slopes + i * s.keys, weights + i * s.keys);
-    if (keep != nullptr) drop(weights, keep, pairs, scale);
+    for (int64_t i = 0; i < rows; ++i) softmax_slope(slopes + i * row, weights + i * row);
+    if (keep != nullptr) drop(weights, row, keep, rows, s.keys, scale);
     const bool later = first > 0;
     internal::small_matmul<T>(
-        {s.keys, s.e, rows, weights, 1, s.keys, upstream, v_row, head.part(dv, s.keys, s.e), v_row, later});
-    internal::small_matmul<T>({rows, s.d, s.keys, slopes, s.keys, 1, head.part(k, s.keys, s.d), q_row,
+        {s.keys, s.e, rows, weights, 1, row, upstream, v_row, head.part(dv, s.keys, s.e), v_row, later});
+    internal::small_matmul<T>({rows, s.d, s.keys, slopes, row, 1, head.part(k, s.keys, s.d), q_row,
                                head.part(dq, s.queries, s.d) + first * q_row, q_row});
-    internal::small_matmul<T>({s.keys, s.d, rows, slopes, 1, s.keys,
+    internal::small_matmul<T>({s.keys, s.d, rows, slopes, 1, row,
                                head.part(q, s.queries, s.d) + first * q_row, q_row,
                                head.part(dk, s.keys, s.d), q_row, later});
   }
@@ -192,10 +212,10 @@ struct BackwardPass {
   void softmax_slope(T* slope, const T* weight) const {
     T dot = 0;
 #pragma omp simd reduction(+ : dot)
-    for (int64_t j = 0; j < s.keys; ++j) dot += slope[j] * weight[j];
+    for (int64_t j = 0; j < s.row(); ++j) dot += slope[j] * weight[j];
     const T scale = static_cast<T>(options.scale);
 #pragma omp simd
-    for (int64_t j = 0; j < s.keys; ++j) slope[j] = scale * weight[j] * (slope[j] - dot);
+    for (int64_t j = 0; j < s.row(); ++j) slope[j] = scale * weight[j] * (slope[j] - dot);
   }
 };
 
@@ -238,7 +258,7 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Att
                           result.logsumexp.mutable_data<T>(),
                           options.want_weights ? result.weights.mutable_data<T>() : nullptr,
                           options.want_scores ? result.scores.mutable_data<T>() : nullptr};
-    for_each_head<T>(s, (s.d + kQueryBlock) * s.keys, pass);
+    for_each_head<T>(s, (s.d + kQueryBlock) * s.row(), pass);
   });
   return result;
 }
@@ -271,7 +291,7 @@ AttentionGrads attention_backward(const Tensor& grad, const Tensor& grad_weights
                                grads.q.mutable_data<T>(),
                                grads.k.mutable_data<T>(),
                                grads.v.mutable_data<T>()};
-    if (s.queries > 0 && s.keys > 0) for_each_head<T>(s, (s.d + s.e + 2 * kQueryBlock) * s.keys, pass);
+    if (s.queries > 0 && s.keys > 0) for_each_head<T>(s, (s.d + s.e + 2 * kQueryBlock) * s.row(), pass);
   });
   return grads;
 }

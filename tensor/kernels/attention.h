@@ -11,7 +11,7 @@ struct AttentionOptions {
   double scale = 1;  ///< the scores are multiplied by it: 1 / sqrt(d) for scaled dot-product attention
   Mask mask = {};
   Tensor dropout_keep = {};  ///< bool (batch, heads, queries, keys) or undefined: drops weights
-  double dropout = 0;   ///< the probability that dropout_keep was drawn with
+  double dropout = 0;        ///< the probability that dropout_keep was drawn with
   bool want_weights = false;
   bool want_scores = false;
 };

@@ -1,5 +1,6 @@
 #include <heed/tensor/kernels/join.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include <heed/tensor/internal/dispatch.h>
@@ -30,15 +31,22 @@ Tensor concat(std::span<const Tensor> parts, int64_t axis) {
 }
 
 Tensor stack(std::span<const Tensor> parts, int64_t axis) {
+  if (parts.empty()) raise<ValueError>("[stack] wanted one tensor or more, came none");
   std::vector<Tensor> rows;
   rows.reserve(parts.size());
-  for (const Tensor& part : parts) rows.push_back(part.unsqueeze(axis));
+  for (const Tensor& part : parts) {
+    if (part.shape() != parts[0].shape())
+      raise<ShapeError>("[stack] wanted tensors of one shape, came {} and {}", parts[0].shape(),
+                        part.shape());
+    rows.push_back(part.unsqueeze(axis));
+  }
   return concat(rows, axis);
 }
 
 std::vector<Tensor> split(const Tensor& x, std::span<const int64_t> sizes, int64_t axis) {
   axis = normalize_axis("split", axis, x.rank());
-  if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) != x.size(axis))
+  const bool negative = std::ranges::any_of(sizes, [](int64_t size) { return size < 0; });
+  if (negative || std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) != x.size(axis))
     raise<ShapeError>("[split] wanted sizes that add up to axis {} of {}, came {}", axis, x.shape(),
                       Dims(sizes));
   std::vector<Tensor> parts;

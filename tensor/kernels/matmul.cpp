@@ -1,6 +1,8 @@
 #include <heed/tensor/kernels/matmul.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include <heed/tensor/creation.h>
 #include <heed/tensor/internal/dispatch.h>
@@ -24,6 +26,22 @@ bool is_row_or_column_major(const Tensor& x) {
   const bool row_major = (column == 1 || columns == 1) && (row >= columns || rows == 1);
   const bool column_major = (row == 1 || rows == 1) && (column >= rows || columns == 1);
   return row_major || column_major;
+}
+
+/// True unless the matrices of a batch lie interleaved in memory, which oneDNN does not take: in order of
+/// their strides, each axis steps over all of the one before.
+bool is_nested(const Matrices& x, int64_t batch) {
+  if (x.batch_stride == 0) return true;
+  std::array<std::pair<int64_t, int64_t>, 3> axes{
+      {{x.batch_stride, batch}, {x.row_stride, x.values.size(-2)}, {x.column_stride, x.values.size(-1)}}};
+  std::ranges::sort(axes);
+  int64_t reach = 1;
+  for (const auto& [stride, size] : axes) {
+    if (size == 1) continue;
+    if (stride < reach) return false;
+    reach = stride * size;
+  }
+  return true;
 }
 
 /// x: (lead..., rows, columns) as matrices whose lead axes are one axis; copies only what has no such
@@ -52,7 +70,7 @@ Matrices as_matrices(const Tensor& x, const Shape& lead) {
        --axis)
     if (lead[axis] > 1) result.batch_stride = values.strides()[axis];
   result.values = std::move(values);
-  return result;
+  return is_nested(result, batch) ? result : as_matrices(result.values.clone(), lead);
 }
 
 /// c = a b for one matrix, rows [begin, end): four rows at a time share each row of b.
@@ -134,15 +152,21 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   Shape lead_a = a.shape(), lead_b = b.shape();
   for (int i = 0; i < 2; ++i) lead_a.erase(lead_a.rank() - 1), lead_b.erase(lead_b.rank() - 1);
   const Shape lead = broadcast_shapes("matmul", lead_a, lead_b);
-  Shape shape = lead;
-  shape.push_back(m);
-  shape.push_back(n);
+  Shape left_shape = lead, shape = lead;
+  for (const int64_t size : {m, k}) left_shape.push_back(size);
+  for (const int64_t size : {m, n}) shape.push_back(size);
   Tensor out = Tensor::empty(shape, a.dtype());
   if (b.rank() == 2 && a.is_contiguous()) {  // one matrix for all: a batch of rows is a longer matrix
     const int64_t rows = element_count(lead) * m;
     multiply(out, as_matrices(a.reshape({rows, k}), {}), as_matrices(b, {}), {}, 1, rows, n, k);
   } else {
-    multiply(out, as_matrices(a, lead), as_matrices(b, lead), {}, element_count(lead), m, n, k);
+    const int64_t batch = element_count(lead);
+    Matrices left = as_matrices(a, lead);
+    const Matrices right = as_matrices(b, lead);
+    // Both may be one matrix for all when one is expanded; oneDNN finds the batch in its operands.
+    if (batch > 1 && left.batch_stride == 0 && right.batch_stride == 0)
+      left = as_matrices(a.expand(left_shape).clone(), lead);
+    multiply(out, left, right, {}, batch, m, n, k);
   }
   return out;
 }

@@ -42,8 +42,11 @@ std::vector<OpCase> cases() {
       mean_case("cross_entropy_ignore_a_class", {.ignore_index = 2}),
       mean_case("cross_entropy_smoothing", {.label_smoothing = 0.1}, small),
       mean_case("cross_entropy_smoothing_ignore", {.label_smoothing = 0.1}),
-      {"cross_entropy_losses", [](In x, Args a) { return Variables{cross_entropy_losses(x[0], a[0])}; },
-       [](In x, Args a) { return Variables{composed_losses(x[0], a[0], {})}; }},
+      {"cross_entropy_losses",
+       [](In x, Args a) { return Variables{cross_entropy_losses(x[0], a[0])}; },
+       [](In x, Args a) { return Variables{composed_losses(x[0], a[0], {})}; },
+       {},
+       {{{{3, 67}}, {tensor_of({66, -100, 5}, DType::i64)}}}},
   };
 }
 

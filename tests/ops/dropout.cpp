@@ -11,7 +11,8 @@ std::vector<OpCase> cases() {
            [](In x, Args a) { return Variables{x[0] * a[0].to(x[0].dtype()) / 0.75}; },
            {{{{}}, {ones({}, DType::boolean)}},
             {{{1}}, {zeros({1}, DType::boolean)}},
-            {{{2, 0}}, {ones({2, 0}, DType::boolean)}}}}};
+            {{{2, 0}}, {ones({2, 0}, DType::boolean)}}},
+           {{{{67}}, {rand_integers({67}, 0, 2).to(DType::boolean)}}}}};
 }
 
 INSTANTIATE_TEST_SUITE_P(dropout, OpTest, testing::ValuesIn(cases()), case_name);

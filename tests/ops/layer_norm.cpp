@@ -6,14 +6,16 @@ namespace heed::test {
 namespace {
 
 OpCase norm_case(const std::string& name, double epsilon, std::vector<Variant> small = {}) {
-  return {name, [epsilon](In x, Args) { return Variables{layer_norm(x[0], x[1], x[2], epsilon)}; },
+  return {name,
+          [epsilon](In x, Args) { return Variables{layer_norm(x[0], x[1], x[2], epsilon)}; },
           [epsilon](In x, Args) {
             const double width = static_cast<double>(x[0].size(-1));
             const Variable centered = x[0] - sum(x[0], {-1}, true) / width;
             const Variable variance = sum(centered * centered, {-1}, true) / width;
             return Variables{centered * (variance + epsilon).pow(-0.5) * x[1] + x[2]};
           },
-          std::move(small)};
+          std::move(small),
+          {{{{3, 67}, {67}, {67}}}}};
 }
 
 std::vector<OpCase> cases() {

@@ -208,6 +208,24 @@ TEST_P(OpTest, equals_its_reference) {
                  evaluate_row(after(row, reference), fixture, false), kF64, row.name);
 }
 
+TEST_P(OpTest, equals_its_reference_in_large) {
+  for (const Variant& variant : GetParam().large) {
+    Generator generator(7);
+    Fixture made{.inputs = {}, .args = variant.args};
+    for (const Shape& shape : variant.shapes)
+      made.inputs.push_back(rand_uniform(shape, -1, 1, DType::f64, generator));
+    const auto f = bind_args(GetParam().run, variant.args);
+    const auto reference = bind_args(GetParam().reference, variant.args);
+    for (const Variable& output : f(leaves(made.inputs)))
+      made.upstreams.push_back(rand_uniform(output.shape(), -1, 1, DType::f64, generator));
+    const auto wanted = evaluate(reference, made.inputs, made.upstreams);
+    expect_close(evaluate(f, made.inputs, made.upstreams), wanted, kF64, "f64: ");
+    const auto single =
+        evaluate(f, converted(made.inputs, DType::f32), converted(made.upstreams, DType::f32));
+    expect_close(single, wanted, kF32, "f32: ");
+  }
+}
+
 TEST_P(OpTest, takes_inputs_of_any_layout) {
   const Fixture fixture = load_fixture(GetParam().name);
   for (const bool gaps : {false, true}) {

@@ -34,6 +34,8 @@ struct OpCase {
   OpFunction run;                  ///< the op
   OpFunction reference = nullptr;  ///< the same composed of other ops, for a fused op
   std::vector<Variant> small = {};
+  std::vector<Variant> large =
+      {};  ///< wider than a vector register, with something left over: against the reference
 };
 
 class OpTest : public testing::TestWithParam<OpCase> {};

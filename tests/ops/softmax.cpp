@@ -41,10 +41,16 @@ std::vector<OpCase> plain_cases() {
   std::vector<OpCase> result;
   for (const auto& [name, axis, shapes] :
        {std::tuple("last", -1, small), std::tuple("first", 0, small), std::tuple("middle", 1, flat)}) {
-    result.push_back({fmt::format("softmax_{}", name), softmax_along(axis),
-                      [axis](In x, Args) { return Variables{softmax_of(x[0], axis)}; }, shapes});
-    result.push_back({fmt::format("log_softmax_{}", name), log_softmax_along(axis),
-                      [axis](In x, Args) { return Variables{log(softmax_of(x[0], axis))}; }, shapes});
+    result.push_back({fmt::format("softmax_{}", name),
+                      softmax_along(axis),
+                      [axis](In x, Args) { return Variables{softmax_of(x[0], axis)}; },
+                      shapes,
+                      {{{{3, 67, 5}}}}});
+    result.push_back({fmt::format("log_softmax_{}", name),
+                      log_softmax_along(axis),
+                      [axis](In x, Args) { return Variables{log(softmax_of(x[0], axis))}; },
+                      shapes,
+                      {{{{3, 67, 5}}}}});
   }
   return result;
 }
@@ -61,7 +67,8 @@ std::vector<OpCase> masked_cases() {
         {{{1, 1, 1}}, {ones({1}, DType::i64)}},
         {{{2, 0, 3}}, {ones({2}, DType::i64)}},
         {{{2, 3, 0}}, {zeros({2}, DType::i64)}},
-        {{{0, 2, 3}}, {zeros({0}, DType::i64)}}}},
+        {{{0, 2, 3}}, {zeros({0}, DType::i64)}}},
+       {{{{5, 2, 67}}, {tensor_of({67, 66, 33, 16, 0}, DType::i64)}}}},
       {"masked_softmax_lengths_by_query", by_lengths},
       {"masked_softmax_keys",
        [](In x, Args a) { return Variables{masked_softmax(x[0], Mask::valid_keys(a[0]))}; }},

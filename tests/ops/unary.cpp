@@ -23,10 +23,10 @@ INSTANTIATE_TEST_SUITE_P(unary, OpTest, testing::ValuesIn(cases()), case_name);
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// f and its derivative at these points, in f64 and f32.
-void expect_at(Variable (*f)(const Variable&), std::initializer_list<double> points,
+void expect_at(Variable (*f)(const Variable&), const std::vector<double>& points,
                const std::vector<double>& values, const std::vector<double>& slopes) {
   for (const DType dtype : {DType::f64, DType::f32}) {
-    const Variable x(tensor_of(points, dtype), true);
+    const Variable x(from_values<double>(points, {std::ssize(points)}).to(dtype), true);
     const Variable y = f(x);
     sum(y).backward();
     EXPECT_TRUE(close(y.data(), values, kExact)) << name_of(dtype);

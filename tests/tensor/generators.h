@@ -14,7 +14,7 @@
 /// Random shapes and layouts; to be called inside a property of rapidcheck.
 namespace heed::test {
 
-/// Uniform in [low, high]; at full size from the first case on, where rapidcheck would begin with small ranges.
+/// Uniform in [low, high]; in full from the first case on, where rapidcheck would begin with small ranges.
 inline int64_t any_between(int64_t low, int64_t high) {
   return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<int64_t>(low, high + 1));
 }

@@ -122,6 +122,20 @@ TEST(matmul, one_matrix_for_a_whole_batch) {
   }
 }
 
+TEST(matmul, batches_that_are_one_matrix_or_lie_interleaved) {
+  for (const DType dtype : kFloats) {
+    const Tensor a = arange(0, 6, 1, dtype).reshape({2, 3}), b = arange(0, 12, 1, dtype).reshape({3, 4});
+    const Tensor many_a = a.expand({5, 2, 3}), many_b = b.expand({5, 3, 4});
+    EXPECT_TRUE(is_product(kernels::matmul(many_a, many_b), many_a, many_b));
+    EXPECT_TRUE(is_product(kernels::matmul(many_a, b), many_a, b));
+    EXPECT_TRUE(is_product(kernels::matmul(a, many_b), a, many_b));
+    // element (i, row, column) at 5 i + 3 row + 9 column: no axis steps over all of another
+    const Tensor woven = arange(0, 40, 1, dtype).view({2, 3, 3}, {5, 3, 9}, 0);
+    EXPECT_TRUE(is_product(kernels::matmul(woven, woven), woven, woven));
+    EXPECT_TRUE(is_product(kernels::matmul(a.slice(0, 0, 1), woven), a.slice(0, 0, 1), woven));
+  }
+}
+
 TEST(matmul, sizes_of_zero_are_defined) {
   for (const DType dtype : kFloats) {
     EXPECT_TRUE(equal(kernels::matmul(zeros({2, 0}, dtype), zeros({0, 3}, dtype)), zeros({2, 3}, dtype)));
