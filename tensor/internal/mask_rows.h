@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heed/tensor/internal/lanes.h>
 #include <heed/tensor/internal/vector_math.h>
 #include <heed/tensor/kernels/mask.h>
 
@@ -72,32 +73,24 @@ class MaskRows {
   Tensor keep_, bias_, lengths_;
 };
 
-/// Scores are handled in whole vectors: `count` rounded up to this, where there is room.
-inline constexpr int64_t kScoreLanes = 16;
-constexpr int64_t whole_lanes(int64_t count) {
-  return (count + kScoreLanes - 1) / kScoreLanes * kScoreLanes;
-}
-
 /// Softmax of the first `count` of `keys` scores in place, zeros beyond and for a row that sees nothing.
 /// Returns log(sum(exp(score))), -infinity for such a row.
 template <class T>
 T softmax_row(T* row, int64_t count, int64_t keys) {
   constexpr T kHidden = -std::numeric_limits<T>::infinity();
+  // Whole vectors where there is room: a choice by index is cheaper than a loop over what is left.
   const int64_t run = std::min(whole_lanes(count), keys);
-  std::fill(row + count, row + run, kHidden);
-  T top = kHidden;
-#pragma omp simd reduction(max : top)
-  for (int64_t k = 0; k < run; ++k) top = std::max(top, row[k]);
+  const T top = lane_max<T>(run, [=](int64_t k) { return k < count ? row[k] : kHidden; });
   if (top == kHidden && std::none_of(row, row + count, [](T s) { return s != s; })) {
     std::fill_n(row, keys, T(0));
     return top;
   }
-  T total = 0;
-#pragma omp simd reduction(+ : total)
+#pragma omp simd
   for (int64_t k = 0; k < run; ++k) {
-    row[k] = fast_exp(row[k] - top);
-    total += row[k];
+    const T raised = fast_exp(row[k] - top);
+    row[k] = k < count ? raised : T(0);
   }
+  const T total = lane_sum<T>(run, [=](int64_t k) { return row[k]; });
   const T scale = T(1) / total;
 #pragma omp simd
   for (int64_t k = 0; k < run; ++k) row[k] *= scale;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include <heed/tensor/error.h>
+#include <heed/tensor/internal/waits.h>
 #include <heed/tensor/threads.h>
 
 namespace heed::internal {
@@ -113,6 +114,7 @@ class ThreadScope {
 void multiply(const Product& p) {
   const int64_t work = p.batch * p.m * p.n * p.k;
   const int threads = static_cast<int>(std::clamp<int64_t>(work / kWorkPerThread, 1, num_threads()));
+  if (threads > 1) sleep_while_waiting();
   const ThreadScope scope(threads);
   try {
     thread_local dnnl::stream stream(engine());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <heed/tensor/internal/waits.h>
 #include <heed/tensor/threads.h>
 
 namespace heed::internal {
@@ -19,6 +20,7 @@ void parallel_chunks(int64_t count, int64_t chunk, F&& f) {
     for (int64_t i = 0; i < chunks; ++i) run(i);
     return;
   }
+  sleep_while_waiting();
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < chunks; ++i) run(i);
 }

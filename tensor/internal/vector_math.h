@@ -1,12 +1,11 @@
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
 /// Functions that vectorize. GCC calls glibc's vector library inside a `#pragma omp simd` loop when the
 /// function is declared so; without the declaration each element is a scalar call, ten times slower.
-#pragma omp declare simd notinbranch
-extern "C" float expf(float) noexcept;
 #pragma omp declare simd notinbranch
 extern "C" double exp(double) noexcept;
 #pragma omp declare simd notinbranch
@@ -20,27 +19,43 @@ extern "C" double tanh(double) noexcept;
 
 namespace heed::internal {
 
+/// exp within 2 units in the last place, written out so that it becomes part of the loop around it: the
+/// library's vector version leaves the fast path for -infinity, which is what masks are made of. exp(x) = 2^n
+/// exp(r) with n = round(x / ln 2) and |r| <= ln(2) / 2, where eight terms of the series are enough.
 inline float fast_exp(float x) {
-  return ::expf(x);
+  constexpr float kLow = -104, kHigh = 89;  // beyond them the result is 0 or infinity
+  // What is too low is computed as exp(0): numbers below the smallest normal one would cost a hundred times
+  // more.
+  const bool vanishes = x < kLow;
+  const float low_bounded = vanishes ? 0.0f : x;
+  const float bounded = low_bounded > kHigh ? kHigh : low_bounded;
+  const float n = std::nearbyint(bounded * 1.44269504f);
+  // ln 2 in two parts, the first short enough for n times it to be exact
+  const float r = (bounded - n * 0.693359375f) + n * 2.12194440e-4f;
+  float series = 1.0f / 5040;
+  series = series * r + 1.0f / 720;
+  series = series * r + 1.0f / 120;
+  series = series * r + 1.0f / 24;
+  series = series * r + 1.0f / 6;
+  series = series * r + 0.5f;
+  series = series * r + 1.0f;
+  series = series * r + 1.0f;
+  // 2^n in two factors, for results below the smallest normal number
+  const auto power = static_cast<int32_t>(x == x ? n : 0);
+  const int32_t half = power >> 1;
+  const float first = std::bit_cast<float>((half + 127) << 23);
+  const float second = std::bit_cast<float>((power - half + 127) << 23);
+  const float value = series * first * second;
+  return vanishes ? 0.0f : value;
 }
-inline double fast_exp(double x) {
-  return ::exp(x);
-}
-inline float fast_log(float x) {
-  return ::logf(x);
-}
-inline double fast_log(double x) {
-  return ::log(x);
-}
-inline float fast_tanh(float x) {
-  return ::tanhf(x);
-}
-inline double fast_tanh(double x) {
-  return ::tanh(x);
-}
+inline double fast_exp(double x) { return ::exp(x); }
+inline float fast_log(float x) { return ::logf(x); }
+inline double fast_log(double x) { return ::log(x); }
+inline float fast_tanh(float x) { return ::tanhf(x); }
+inline double fast_tanh(double x) { return ::tanh(x); }
 
-/// `value` where kept, else 0. The value is a plain argument and the mask a byte: a conditional load, or a load of
-/// bool, would keep a loop from vectorizing.
+/// `value` where kept, else 0. The value is a plain argument and the mask a byte: a conditional load, or a
+/// load of bool, would keep a loop from vectorizing.
 template <class T>
 T keep_or_zero(uint8_t kept, T value) {
   return kept != 0 ? value : T(0);

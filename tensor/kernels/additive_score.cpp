@@ -4,6 +4,7 @@
 
 #include <heed/tensor/creation.h>
 #include <heed/tensor/internal/dispatch.h>
+#include <heed/tensor/internal/lanes.h>
 #include <heed/tensor/internal/parallel.h>
 #include <heed/tensor/internal/vector_math.h>
 
@@ -28,10 +29,8 @@ Sizes check(const Tensor& q, const Tensor& k, const Tensor& weight) {
 
 template <class T>
 T score(const T* q, const T* k, const T* weight, int64_t hidden) {
-  T sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t h = 0; h < hidden; ++h) sum += weight[h] * internal::fast_tanh(q[h] + k[h]);
-  return sum;
+  return internal::lane_sum<T>(hidden,
+                               [=](int64_t h) { return weight[h] * internal::fast_tanh(q[h] + k[h]); });
 }
 
 /// One pair's share: d(q + k)_h = g weight_h (1 - t_h^2) with t = tanh(q + k), dweight_h = g t_h.

@@ -210,9 +210,7 @@ struct BackwardPass {
 
   /// dP -> scale * dS, in place.
   void softmax_slope(T* slope, const T* weight) const {
-    T dot = 0;
-#pragma omp simd reduction(+ : dot)
-    for (int64_t j = 0; j < s.row(); ++j) dot += slope[j] * weight[j];
+    const T dot = internal::lane_sum<T>(s.row(), [=](int64_t j) { return slope[j] * weight[j]; });
     const T scale = static_cast<T>(options.scale);
 #pragma omp simd
     for (int64_t j = 0; j < s.row(); ++j) slope[j] = scale * weight[j] * (slope[j] - dot);

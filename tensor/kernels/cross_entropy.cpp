@@ -5,6 +5,7 @@
 
 #include <heed/tensor/creation.h>
 #include <heed/tensor/internal/dispatch.h>
+#include <heed/tensor/internal/lanes.h>
 #include <heed/tensor/internal/parallel.h>
 #include <heed/tensor/internal/vector_math.h>
 
@@ -35,15 +36,11 @@ struct RowLoss {
 
 template <class T>
 RowLoss<T> row_loss(const T* x, int64_t classes, int64_t target, T smoothing) {
-  T top = -std::numeric_limits<T>::infinity(), total = 0, sum = 0;
-#pragma omp simd reduction(max : top)
-  for (int64_t i = 0; i < classes; ++i) top = x[i] > top ? x[i] : top;
-#pragma omp simd reduction(+ : total)
-  for (int64_t i = 0; i < classes; ++i) total += internal::fast_exp(x[i] - top);
+  const T top = internal::lane_max<T>(classes, [=](int64_t i) { return x[i]; });
+  const T total = internal::lane_sum<T>(classes, [=](int64_t i) { return internal::fast_exp(x[i] - top); });
   const T logsumexp = top + std::log(total);
   if (smoothing == 0) return {logsumexp - x[target], logsumexp};
-#pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < classes; ++i) sum += logsumexp - x[i];
+  const T sum = internal::lane_sum<T>(classes, [=](int64_t i) { return logsumexp - x[i]; });
   return {(1 - smoothing) * (logsumexp - x[target]) + smoothing * sum / static_cast<T>(classes), logsumexp};
 }
 

@@ -5,6 +5,7 @@
 
 #include <heed/tensor/creation.h>
 #include <heed/tensor/internal/dispatch.h>
+#include <heed/tensor/internal/lanes.h>
 #include <heed/tensor/internal/parallel.h>
 
 namespace heed::kernels {
@@ -20,45 +21,37 @@ void check(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps
 }
 
 /// Rows of a part whose weight and bias gradients are added up before the parts are.
-int64_t part_rows(int64_t width) {
-  return std::max<int64_t>(32, internal::rows_per_chunk(width * 4));
-}
+int64_t part_rows(int64_t width) { return std::max<int64_t>(32, internal::rows_per_chunk(width * 4)); }
 
 template <class T>
 void normalize_row(T* y, const T* x, const T* weight, const T* bias, int64_t width, T epsilon, T& mean,
                    T& deviation) {
-  T sum = 0, squares = 0;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < width; ++i) sum += x[i];
-  mean = sum / static_cast<T>(width);
-  const T center = mean;
-#pragma omp simd reduction(+ : squares)
-  for (int64_t i = 0; i < width; ++i) squares += (x[i] - center) * (x[i] - center);
-  deviation = T(1) / std::sqrt(squares / static_cast<T>(width) + epsilon);
-  const T scale = deviation;
+  const T center = internal::lane_sum<T>(width, [=](int64_t i) { return x[i]; }) / static_cast<T>(width);
+  const T squares =
+      internal::lane_sum<T>(width, [=](int64_t i) { return (x[i] - center) * (x[i] - center); });
+  const T scale = T(1) / std::sqrt(squares / static_cast<T>(width) + epsilon);
 #pragma omp simd
   for (int64_t i = 0; i < width; ++i) y[i] = (x[i] - center) * scale * weight[i] + bias[i];
+  mean = center;
+  deviation = scale;
 }
 
 /// dx_i = deviation * (g_i w_i - mean(g w) - n_i mean(g w n)) with n the normalized x
 template <class T>
 void backward_row(T* dx, T* dweight, T* dbias, const T* g, const T* x, const T* weight, int64_t width, T mean,
                   T deviation) {
-  T sum = 0, dot = 0;
-#pragma omp simd reduction(+ : sum, dot)
-  for (int64_t i = 0; i < width; ++i) {
-    const T normal = (x[i] - mean) * deviation, gw = g[i] * weight[i];
-    sum += gw;
-    dot += gw * normal;
-    dweight[i] += g[i] * normal;
-    dbias[i] += g[i];
-  }
-  const T mean_sum = sum / static_cast<T>(width), mean_dot = dot / static_cast<T>(width);
 #pragma omp simd
   for (int64_t i = 0; i < width; ++i) {
-    const T normal = (x[i] - mean) * deviation;
-    dx[i] = deviation * (g[i] * weight[i] - mean_sum - normal * mean_dot);
+    dweight[i] += g[i] * (x[i] - mean) * deviation;
+    dbias[i] += g[i];
+    dx[i] = g[i] * weight[i];
   }
+  const T sum = internal::lane_sum<T>(width, [=](int64_t i) { return dx[i]; });
+  const T dot = internal::lane_sum<T>(width, [=](int64_t i) { return dx[i] * (x[i] - mean); });
+  const T mean_sum = sum / static_cast<T>(width),
+          mean_dot = dot * deviation * deviation / static_cast<T>(width);
+#pragma omp simd
+  for (int64_t i = 0; i < width; ++i) dx[i] = deviation * (dx[i] - mean_sum - (x[i] - mean) * mean_dot);
 }
 
 }  // namespace

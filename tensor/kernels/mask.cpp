@@ -53,9 +53,7 @@ Mask Mask::additive(const Tensor& bias) {
   return {.bias = four_axes("additive", bias)};
 }
 
-Mask Mask::causal_order() {
-  return {.causal = true};
-}
+Mask Mask::causal_order() { return {.causal = true}; }
 
 Mask Mask::operator&(const Mask& other) const {
   if ((lengths.defined() && other.lengths.defined()) || (bias.defined() && other.bias.defined()))

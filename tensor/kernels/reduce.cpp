@@ -7,6 +7,7 @@
 
 #include <heed/tensor/creation.h>
 #include <heed/tensor/internal/dispatch.h>
+#include <heed/tensor/internal/lanes.h>
 #include <heed/tensor/internal/parallel.h>
 #include <heed/tensor/internal/strided.h>
 
@@ -80,10 +81,7 @@ double sum_run(const T* x, int64_t count) {
   double total = 0;
   for (int64_t begin = 0; begin < count; begin += kBlock) {
     const int64_t end = std::min(count, begin + kBlock);
-    T part = 0;
-#pragma omp simd reduction(+ : part)
-    for (int64_t i = begin; i < end; ++i) part += x[i];
-    total += static_cast<double>(part);
+    total += static_cast<double>(internal::lane_sum<T>(end - begin, [=](int64_t i) { return x[begin + i]; }));
   }
   return total;
 }

@@ -35,12 +35,9 @@ Tensor by_rows(const char* op, const Tensor& a, const Tensor& b, int64_t axis, F
 /// log(sum(exp(row)))
 template <class T>
 T log_sum_exp(const T* row, int64_t count) {
-  T top = -std::numeric_limits<T>::infinity(), total = 0;
-#pragma omp simd reduction(max : top)
-  for (int64_t i = 0; i < count; ++i) top = std::max(top, row[i]);
+  const T top = internal::lane_max<T>(count, [=](int64_t i) { return row[i]; });
   if (std::isinf(top)) return top;
-#pragma omp simd reduction(+ : total)
-  for (int64_t i = 0; i < count; ++i) total += internal::fast_exp(row[i] - top);
+  const T total = internal::lane_sum<T>(count, [=](int64_t i) { return internal::fast_exp(row[i] - top); });
   return top + std::log(total);
 }
 
@@ -56,9 +53,7 @@ Tensor softmax(const Tensor& x, int64_t axis) {
 Tensor softmax_backward(const Tensor& grad, const Tensor& y, int64_t axis) {
   return by_rows("softmax_backward", grad, y, axis,
                  []<class T>(T* out, const T* g, const T* p, int64_t count) {
-                   T dot = 0;
-#pragma omp simd reduction(+ : dot)
-                   for (int64_t i = 0; i < count; ++i) dot += g[i] * p[i];
+                   const T dot = internal::lane_sum<T>(count, [=](int64_t i) { return g[i] * p[i]; });
 #pragma omp simd
                    for (int64_t i = 0; i < count; ++i) out[i] = p[i] * (g[i] - dot);
                  });
@@ -75,9 +70,7 @@ Tensor log_softmax(const Tensor& x, int64_t axis) {
 Tensor log_softmax_backward(const Tensor& grad, const Tensor& y, int64_t axis) {
   return by_rows("log_softmax_backward", grad, y, axis,
                  []<class T>(T* out, const T* g, const T* l, int64_t count) {
-                   T total = 0;
-#pragma omp simd reduction(+ : total)
-                   for (int64_t i = 0; i < count; ++i) total += g[i];
+                   const T total = internal::lane_sum<T>(count, [=](int64_t i) { return g[i]; });
 #pragma omp simd
                    for (int64_t i = 0; i < count; ++i) out[i] = g[i] - internal::fast_exp(l[i]) * total;
                  });

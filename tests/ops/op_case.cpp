@@ -211,7 +211,7 @@ TEST_P(OpTest, equals_its_reference) {
 TEST_P(OpTest, equals_its_reference_in_large) {
   for (const Variant& variant : GetParam().large) {
     Generator generator(7);
-    Fixture made{.inputs = {}, .args = variant.args};
+    Fixture made;
     for (const Shape& shape : variant.shapes)
       made.inputs.push_back(rand_uniform(shape, -1, 1, DType::f64, generator));
     const auto f = bind_args(GetParam().run, variant.args);
