@@ -4,9 +4,9 @@ set -euo pipefail
 cd "$(dirname "$0")"
 source cmake/setup.sh
 
-install_packages
+install_packages "${packages[@]}" "${test_packages[@]}"
 for preset in "${@:-release}"; do
-  build "$preset"
+  build "$preset" -DHEED_TESTS=ON -DHEED_BENCHMARKS=ON
   say "Testing ($preset)"
   ctest --preset "$preset" --parallel "$(nproc)"
 done

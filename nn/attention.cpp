@@ -1,5 +1,6 @@
 #include <heed/nn/attention.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <heed/autograd/ops/additive_score.h>
@@ -25,10 +26,19 @@ AttentionOptions fused_options(const Variable& q, const Variable& k, int64_t hea
   return options;
 }
 
-/// Xavier's bound as for one matrix that makes queries, keys and values together, as is usual.
-Tensor input_weight(int64_t width) {
-  return xavier_uniform({3 * width, width}).slice(0, 0, width).clone();
+/// 1 / sqrt(width of queries and keys); of no width, all scores are 0 whatever they are divided by.
+double score_scale(int64_t width) { return 1 / std::sqrt(static_cast<double>(std::max<int64_t>(width, 1))); }
+
+double head_scale(const MultiHeadAttentionOptions& options) {
+  if (options.width < 1 || options.heads < 1 || options.width % options.heads != 0)
+    raise<ValueError>(
+        "[MultiHeadAttention] wanted a width that divides into the heads, came width {} and {} heads",
+        options.width, options.heads);
+  return score_scale(options.width / options.heads);
 }
+
+/// Xavier's bound as for one matrix that makes queries, keys and values together, as is usual.
+Tensor input_weight(int64_t width) { return xavier_uniform({3 * width, width}).slice(0, 0, width).clone(); }
 
 Tensor zero_bias(const MultiHeadAttentionOptions& options) {
   return options.bias ? zeros({options.width}) : Tensor();
@@ -56,9 +66,7 @@ Variable AdditiveAttention::forward(const Variable& q, const Variable& k, const 
   return attend(q, project_keys(k), v, mask).output;
 }
 
-Variable AdditiveAttention::project_keys(const Variable& k) {
-  return k_proj_(k);
-}
+Variable AdditiveAttention::project_keys(const Variable& k) { return k_proj_(k); }
 
 Attended AdditiveAttention::attend(const Variable& q, const Variable& projected_keys, const Variable& v,
                                    const Mask& mask) {
@@ -76,14 +84,14 @@ DotProductAttention::DotProductAttention(const DotProductAttentionOptions& optio
 Variable DotProductAttention::forward(const Variable& q, const Variable& k, const Variable& v,
                                       const Mask& mask) {
   expect_sequences("DotProductAttention", {&q, &k, &v});
-  const double scale = scaled_ ? 1 / std::sqrt(static_cast<double>(q.size(2))) : 1;
+  const double scale = scaled_ ? score_scale(q.size(2)) : 1;
   return attention(q, k, v, fused_options(q, k, 1, scale, mask, dropout_.active_p(), false)).output;
 }
 
 Attended DotProductAttention::attend(const Variable& q, const Variable& k, const Variable& v,
                                      const Mask& mask) {
   expect_sequences("DotProductAttention", {&q, &k, &v});
-  const double scale = scaled_ ? 1 / std::sqrt(static_cast<double>(q.size(2))) : 1;
+  const double scale = scaled_ ? score_scale(q.size(2)) : 1;
   auto result = attention(q, k, v, fused_options(q, k, 1, scale, mask, dropout_.active_p(), true));
   return {result.output, result.weights.squeeze(1)};
 }
@@ -109,16 +117,12 @@ Attended SelfAttention::attend(const Variable& x, const Mask& mask) {
 
 MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
     : heads_(options.heads),
-      scale_(std::sqrt(static_cast<double>(options.heads) / static_cast<double>(options.width))),
+      scale_(head_scale(options)),
       q_proj_(input_weight(options.width), zero_bias(options)),
       k_proj_(input_weight(options.width), zero_bias(options)),
       v_proj_(input_weight(options.width), zero_bias(options)),
       out_proj_(xavier_uniform({options.width, options.width}), zero_bias(options)),
       dropout_(options.dropout) {
-  if (options.heads < 1 || options.width % options.heads != 0)
-    raise<ValueError>(
-        "[MultiHeadAttention] wanted a width that divides into the heads, came width {} and {} heads",
-        options.width, options.heads);
   child("q_proj", q_proj_);
   child("k_proj", k_proj_);
   child("v_proj", v_proj_);
@@ -126,9 +130,7 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
   child("dropout", dropout_);
 }
 
-Variable MultiHeadAttention::forward(const Variable& x, const Mask& mask) {
-  return forward(x, x, x, mask);
-}
+Variable MultiHeadAttention::forward(const Variable& x, const Mask& mask) { return forward(x, x, x, mask); }
 
 Variable MultiHeadAttention::forward(const Variable& q, const Variable& k, const Variable& v,
                                      const Mask& mask) {

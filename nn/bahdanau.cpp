@@ -36,6 +36,7 @@ Variable Bahdanau::advance(const Variable& embedded, const Memory& memory, Recur
 Variable Bahdanau::forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in) {
   auto [memory, state] = encode(source, source_lengths);
   std::vector<Variable> steps = unstack(target_embedding_(target_in), 1);
+  if (steps.empty()) return output_(target_embedding_(target_in));  // (batch, 0, vocabulary)
   for (Variable& step : steps) step = advance(step, memory, state);
   return output_(stack(steps, 1));
 }

@@ -20,8 +20,6 @@ Linear::Linear(Tensor weight, Tensor bias) {
   if (bias.defined()) bias_ = parameter("bias", std::move(bias));
 }
 
-Variable Linear::forward(const Variable& x) {
-  return linear(x, weight_, bias_);
-}
+Variable Linear::forward(const Variable& x) { return linear(x, weight_, bias_); }
 
 }  // namespace heed::nn

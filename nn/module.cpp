@@ -72,7 +72,8 @@ StateMismatch Module::load_state_dict(const std::map<std::string, Tensor>& state
     const auto given = state.find(name);
     if (given == state.end()) {
       mismatch.missing.push_back(name);
-    } else if (given->second.shape() != own.shape() || given->second.dtype() != own.dtype()) {
+    } else if (!given->second.defined() || given->second.shape() != own.shape() ||
+               given->second.dtype() != own.dtype()) {
       mismatch.wrong_shape.push_back(
           fmt::format("{} wanted {}, came {}", name, heed::describe(own), heed::describe(given->second)));
     } else {

@@ -10,8 +10,6 @@ LayerNorm::LayerNorm(const LayerNormOptions& options) : epsilon_(options.epsilon
   bias_ = parameter("bias", zeros({options.width}));
 }
 
-Variable LayerNorm::forward(const Variable& x) {
-  return layer_norm(x, weight_, bias_, epsilon_);
-}
+Variable LayerNorm::forward(const Variable& x) { return layer_norm(x, weight_, bias_, epsilon_); }
 
 }  // namespace heed::nn

@@ -18,7 +18,7 @@ void check(const char* name, const PositionOptions& options) {
 Variable add_rows(const char* name, const Variable& x, const Variable& table, int64_t offset) {
   if (x.rank() != 3 || x.size(2) != table.size(1))
     raise<ShapeError>("[{}] wanted x (batch, length, {}), came {}", name, table.size(1), x.shape());
-  if (offset < 0 || offset + x.size(1) > table.size(0))
+  if (offset < 0 || offset > table.size(0) - x.size(1))
     raise<ShapeError>("[{}] wanted at most {} places, came {} from place {} on", name, table.size(0),
                       x.size(1), offset);
   return x + slice(table, 0, offset, offset + x.size(1));

@@ -49,17 +49,13 @@ GRUCell::GRUCell(int64_t inputs, int64_t hidden) : hidden_(hidden) {
   bias_hh_ = parameter("bias_hh", fan_in_uniform({3 * hidden}, hidden));
 }
 
-Variable GRUCell::project(const Variable& x) const {
-  return linear(x, weight_ih_, bias_ih_);
-}
+Variable GRUCell::project(const Variable& x) const { return linear(x, weight_ih_, bias_ih_); }
 
 Variable GRUCell::advance(const Variable& projected, const Variable& h, const Tensor& active) const {
   return gru_cell(projected, linear(h, weight_hh_, bias_hh_), h, active);
 }
 
-Variable GRUCell::forward(const Variable& x, const Variable& h) {
-  return advance(project(x), h);
-}
+Variable GRUCell::forward(const Variable& x, const Variable& h) { return advance(project(x), h); }
 
 GRU::GRU(const GRUOptions& options) : dropout_(options.dropout) {
   if (options.layers < 1) raise<ValueError>("[GRU] wanted 1 layer or more, came {}", options.layers);
@@ -73,10 +69,17 @@ RecurrentState GRU::zero_state(int64_t batch) const {
   return RecurrentState(layers_.size(), Variable(zeros({batch, layers_[0].hidden()})));
 }
 
+void GRU::expect_state(const RecurrentState& state) const {
+  if (state.size() != layers_.size())
+    raise<ValueError>("[GRU] wanted a state for each of {} layers, came {}", layers_.size(), state.size());
+}
+
 GRUResult GRU::forward(const Variable& x, const Tensor& lengths, RecurrentState state) {
   if (x.rank() != 3) raise<ShapeError>("[GRU] wanted x (batch, length, inputs), came {}", x.shape());
   const Schedule schedule = make_schedule(lengths, x.size(0), x.size(1));
   if (state.empty()) state = zero_state(x.size(0));
+  expect_state(state);
+  if (x.size(1) == 0) return {zeros({x.size(0), 0, layers_[layers_.size() - 1].hidden()}), std::move(state)};
   Variable sequence = x;
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
     if (layer > 0) sequence = dropout_(sequence);
@@ -90,6 +93,7 @@ GRUResult GRU::forward(const Variable& x, const Tensor& lengths, RecurrentState 
 }
 
 Variable GRU::step(const Variable& x, RecurrentState& state) {
+  expect_state(state);
   Variable next = x;
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
     if (layer > 0) next = dropout_(next);

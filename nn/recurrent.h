@@ -56,6 +56,8 @@ class GRU : public Layer<GRU> {
   RecurrentState zero_state(int64_t batch) const;
 
  private:
+  void expect_state(const RecurrentState& state) const;
+
   ModuleList<GRUCell> layers_;
   Dropout dropout_;
 };

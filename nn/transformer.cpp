@@ -5,6 +5,10 @@
 namespace heed::nn {
 namespace {
 
+void check_layers(const char* name, const TransformerOptions& options) {
+  if (options.layers < 1) raise<ValueError>("[{}] wanted 1 layer or more, came {}", name, options.layers);
+}
+
 MultiHeadAttentionOptions attention_options(const TransformerOptions& options) {
   return {.width = options.width, .heads = options.heads, .dropout = options.dropout};
 }
@@ -20,9 +24,7 @@ FeedForward::FeedForward(int64_t width, int64_t hidden, double dropout)
   child("dropout", dropout_);
 }
 
-Variable FeedForward::forward(const Variable& x) {
-  return outer_(dropout_(inner_(x).relu()));
-}
+Variable FeedForward::forward(const Variable& x) { return outer_(dropout_(inner_(x).relu())); }
 
 Residual::Residual(const TransformerOptions& options)
     : place_(options.norm), norm_({.width = options.width}), dropout_(options.dropout) {
@@ -48,6 +50,7 @@ Variable TransformerEncoderLayer::forward(const Variable& x, const Mask& mask) {
 }
 
 TransformerEncoder::TransformerEncoder(const TransformerOptions& options) : norm_({.width = options.width}) {
+  check_layers("TransformerEncoder", options);
   for (int64_t i = 0; i < options.layers; ++i) layers_.add(options);
   child("layers", layers_);
   child("norm", norm_);
@@ -101,6 +104,7 @@ Variable TransformerDecoderLayer::step(const Variable& x, Cache& cache, const Ma
 }
 
 TransformerDecoder::TransformerDecoder(const TransformerOptions& options) : norm_({.width = options.width}) {
+  check_layers("TransformerDecoder", options);
   for (int64_t i = 0; i < options.layers; ++i) layers_.add(options);
   child("layers", layers_);
   child("norm", norm_);

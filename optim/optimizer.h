@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <map>
 #include <string>
 
@@ -11,13 +12,11 @@ namespace heed::optim {
 struct ParameterState {
   std::map<std::string, Tensor> tensors;
   int64_t steps = 0;
-
-  /// The tensor of that name, zeros like `like` at first.
-  Tensor& zeros_at_first(const std::string& name, const Tensor& like);
 };
 
-/// Moves parameters along their gradients. A subclass writes one `update`. A parameter given twice is one
-/// parameter; one without a gradient is left alone.
+/// Moves parameters along their gradients. A subclass registers in its constructor what belongs to its state
+/// (options, and tensors that it keeps of each parameter) and writes one `update`. A parameter given twice is
+/// one parameter; one without a gradient is left alone.
 class Optimizer {
  public:
   Optimizer(const NamedVariables& parameters, double lr);
@@ -30,12 +29,21 @@ class Optimizer {
   double lr() const { return lr_; }
   void set_lr(double lr);
 
-  /// Everything it remembers: `<parameter>/<tensor>`, and `<parameter>/steps` as an i64 number.
+  /// Everything it remembers: each option by its name as an f64 number, and for each parameter that took a
+  /// step `<parameter>/<tensor>`, which shares the optimizer's memory, and `<parameter>/steps`, an i64
+  /// number.
   std::map<std::string, Tensor> state_dict() const;
-  /// Replaces it. ValueError, with nothing changed, for a state of other parameters or shapes.
+  /// Replaces it, the options too. ValueError or ShapeError, with nothing changed, for a state of other
+  /// parameters, shapes or options.
   void load_state_dict(const std::map<std::string, Tensor>& state);
 
  protected:
+  /// Registers a number that shapes the steps. It must be in [low, high), now and when it is loaded
+  /// (ValueError).
+  void option(std::string name, double& value, double low = 0,
+              double high = std::numeric_limits<double>::infinity());
+  /// Registers a tensor that an update finds in its state: like the parameter, zeros before the first step.
+  void state_tensor(std::string name);
   /// Changes one parameter in place; state.steps counts this step already.
   virtual void update(Tensor& parameter, const Tensor& grad, ParameterState& state) = 0;
 
@@ -45,7 +53,18 @@ class Optimizer {
     Variable parameter;
     ParameterState state;
   };
+  struct Option {
+    std::string name;
+    double* value;
+    double low, high;
+
+    void check(double candidate) const;
+  };
+  class StateReader;
+
   std::vector<Entry> entries_;
+  std::vector<Option> options_;
+  std::vector<std::string> tensor_names_;
   double lr_;
 };
 

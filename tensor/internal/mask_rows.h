@@ -54,7 +54,8 @@ class MaskRows {
     if (!fits)
       raise<ShapeError>("[{}] wanted lengths ({},) or ({}, {}), came {}", op, batch, batch, queries_,
                         lengths.shape());
-    for (int64_t length : lengths.contiguous().template span<int64_t>())
+    const Tensor all = lengths.contiguous();
+    for (int64_t length : all.template span<int64_t>())
       if (length < 0 || length > keys_)
         raise<IndexError>("[{}] wanted lengths in [0, {}], came {}", op, keys_, length);
     lengths_ = lengths.rank() == 2 ? lengths : lengths.unsqueeze(1).expand({batch, queries_});

@@ -23,7 +23,8 @@ void check(const Tensor& logits, const Tensor& targets, const CrossEntropyOption
   if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
     raise<ValueError>("[cross_entropy] wanted label smoothing in [0, 1], came {}", options.label_smoothing);
   const int64_t classes = logits.size(-1);
-  for (int64_t target : targets.contiguous().span<int64_t>())
+  const Tensor all = targets.contiguous();
+  for (int64_t target : all.span<int64_t>())
     if (target != options.ignore_index && (target < 0 || target >= classes))
       raise<IndexError>("[cross_entropy] target {} is outside the {} classes and is not the ignore index {}",
                         target, classes, options.ignore_index);

@@ -11,7 +11,8 @@ namespace {
 
 void check_ids(const Tensor& ids, int64_t rows) {
   if (ids.dtype() != DType::i64) raise<DTypeError>("[embedding] wanted i64 ids, came {}", describe(ids));
-  for (int64_t id : ids.contiguous().span<int64_t>())
+  const Tensor all = ids.contiguous();
+  for (int64_t id : all.span<int64_t>())
     if (id < 0 || id >= rows)
       raise<IndexError>("[embedding] id {} is outside the table of {} rows", id, rows);
 }

@@ -1,5 +1,8 @@
+#include <functional>
+
 #include <heed/autograd/grad_mode.h>
 #include <heed/autograd/ops.h>
+#include <heed/autograd/record.h>
 
 #include "tests/ops/close.h"
 #include "tests/tensor/helpers.h"
@@ -9,9 +12,7 @@ namespace {
 
 using Variables = std::vector<Variable>;
 
-Variable leaf(double value) {
-  return Variable(scalar(value, DType::f64), true);
-}
+Variable leaf(double value) { return Variable(scalar(value, DType::f64), true); }
 
 /// dy/dx, itself differentiable.
 Variable slope(const Variable& y, const Variable& x) {
@@ -264,6 +265,29 @@ TEST(engine, a_broadcast_input_gets_a_gradient_of_its_own_shape) {
   EXPECT_TRUE(close(row.grad().data(), full({1, 3}, 2), kExact));
   EXPECT_TRUE(close(column.grad().data(), full({2, 1}, 3), kExact));
   EXPECT_EQ(number.grad().item(), 6);
+}
+
+/// x, with whatever `backward` makes of the gradient.
+Variable passed_on(const Variable& x, const std::function<Variable(const Variable&)>& backward) {
+  return record("passed_on", x.data().clone(), {&x},
+                [backward](Backward& back) { back.give(0, [&] { return backward(back.grad()); }); });
+}
+
+TEST(engine, a_gradient_of_the_wrong_shape_names_the_op_and_the_input) {
+  const Variable x(ones({2, 3}), true);
+  expect_error<ShapeError>(
+      [&] { sum(passed_on(x, [](const Variable&) { return Variable(ones({3})); })).backward(); },
+      "[backward of passed_on] wanted f32(2, 3) as the gradient of input 0, came f32(3,)");
+  expect_error<ShapeError>(
+      [&] { sum(passed_on(x, [](const Variable& g) { return g.to(DType::f64); })).backward(); },
+      "came f64(2, 3)");
+  EXPECT_FALSE(x.grad().defined());
+}
+
+TEST(engine, an_op_may_have_no_gradient_to_give) {
+  const Variable x(ones({2}), true);
+  sum(passed_on(x, [](const Variable&) { return Variable(); }) + x * 3).backward();
+  EXPECT_TRUE(close(x.grad().data(), {3, 3}, kExact));
 }
 
 TEST(grad_mode, nothing_is_recorded_under_no_grad) {

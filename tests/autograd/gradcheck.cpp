@@ -12,9 +12,7 @@ namespace {
 using Variables = std::vector<Variable>;
 using In = std::span<const Variable>;
 
-Variable leaf(const Tensor& tensor) {
-  return Variable(tensor, true);
-}
+Variable leaf(const Tensor& tensor) { return Variable(tensor, true); }
 
 /// x * x, whose backward forgets the 2.
 Variable wrong_square(const Variable& x) {

@@ -139,10 +139,12 @@ TEST(variable, results_keep_their_gradient_on_request) {
 }
 
 TEST(variable, a_leaf_keeps_its_gradient_anyway) {
-  Variable x(tensor_of({2, 3}), true);
+  Variable x(full({1024}, 2), true);
   x.retain_grad();
+  const int64_t before = memory_stats().current;
   sum(x * x).backward();
-  EXPECT_TRUE(close(x.grad().data(), {4, 6}, kExact));
+  EXPECT_TRUE(close(x.grad().data(), full({1024}, 4), kExact));
+  EXPECT_EQ(memory_stats().current - before, 4096) << "kept once, and not a second time";
   x.zero_grad();
   EXPECT_FALSE(x.grad().defined());
 }

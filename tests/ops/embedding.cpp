@@ -22,9 +22,7 @@ std::vector<OpCase> cases() {
 
 INSTANTIATE_TEST_SUITE_P(embedding, OpTest, testing::ValuesIn(cases()), case_name);
 
-Variables padded(In x, Args a) {
-  return {embedding(x[0], a[0], 2)};
-}
+Variables padded(In x, Args a) { return {embedding(x[0], a[0], 2)}; }
 
 TEST(embedding, the_padding_row_has_no_gradient) {
   // A derivative left out on purpose, so finite differences cannot check it: only PyTorch can.

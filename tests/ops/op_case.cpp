@@ -106,13 +106,9 @@ Evaluation evaluate_row(const DifferentiableFunction& f, const Fixture& fixture,
 
 }  // namespace
 
-std::string case_name(const testing::TestParamInfo<OpCase>& info) {
-  return info.param.name;
-}
+std::string case_name(const testing::TestParamInfo<OpCase>& info) { return info.param.name; }
 
-void PrintTo(const OpCase& op, std::ostream* stream) {
-  *stream << op.name;
-}
+void PrintTo(const OpCase& op, std::ostream* stream) { *stream << op.name; }
 
 Fixture load_fixture(const std::string& name) {
   static const SafetensorsFile file =

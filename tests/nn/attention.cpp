@@ -1,0 +1,376 @@
+#include <heed/nn/attention.h>
+
+#include <cmath>
+#include <numeric>
+
+#include <heed/autograd/ops.h>
+
+#include "tests/nn/helpers.h"
+
+using namespace heed;
+using namespace heed::test;
+using nn::Mask;
+
+namespace {
+
+const std::vector<int64_t> kOrder{3, 0, 4, 1, 2};
+
+Tensor projection(const nn::Module& module, const std::string& name) {
+  return module.state_dict().at(name + "_proj.weight");
+}
+
+/// Rows of a (batch, queries, keys) or (batch, heads, queries, keys) array of weights must add up to 1.
+void expect_rows_of_one(const Tensor& weights) {
+  const Tensor sums = Variable(weights).sum({-1}).data();
+  EXPECT_TRUE(close(sums, ones(sums.shape()), kF32));
+}
+
+}  // namespace
+
+TEST(AdditiveAttention, matches_pytorch) {
+  nn::AdditiveAttention layer({.query_width = 4, .key_width = 3, .hidden = 6});
+  expect_like_pytorch(layer, "additive_attention", [&](const Variables& in, const auto& args) {
+    const auto attended = layer.attend(in[0], layer.project_keys(in[1]), in[2], Mask::valid_lengths(args[0]));
+    return Variables{attended.output, attended.weights};
+  });
+}
+
+TEST(SelfAttention, matches_pytorch) {
+  nn::SelfAttention layer({.width = 6, .head_width = 4});
+  expect_like_pytorch(layer, "self_attention", [&](const Variables& in, const auto& args) {
+    const auto attended = layer.attend(in[0], Mask::valid_lengths(args[0]));
+    return Variables{attended.output, attended.weights};
+  });
+}
+
+TEST(MultiHeadAttention, matches_pytorch_as_causal_self_attention_with_lengths) {
+  nn::MultiHeadAttention layer({.width = 8, .heads = 4});
+  expect_like_pytorch(layer, "multi_head_self", [&](const Variables& in, const auto& args) {
+    const Mask mask = Mask::valid_lengths(args[0]) & Mask::causal_order();
+    const auto attended = layer.attend_with_weights(in[0], layer.project(in[0], in[0]), mask);
+    return Variables{attended.output, attended.weights};
+  });
+}
+
+TEST(MultiHeadAttention, matches_pytorch_as_cross_attention) {
+  nn::MultiHeadAttention layer({.width = 8, .heads = 4});
+  expect_like_pytorch(layer, "multi_head_cross", [&](const Variables& in, const auto& args) {
+    const auto attended =
+        layer.attend_with_weights(in[0], layer.project(in[1], in[2]), Mask::valid_lengths(args[0]));
+    return Variables{attended.output, attended.weights};
+  });
+}
+
+TEST(MultiHeadAttention, matches_pytorch_without_biases_under_a_mask_of_pairs) {
+  nn::MultiHeadAttention layer({.width = 8, .heads = 4, .bias = false});
+  expect_like_pytorch(layer, "multi_head_pairs", [&](const Variables& in, const auto& args) {
+    const auto attended =
+        layer.attend_with_weights(in[0], layer.project(in[1], in[2]), Mask::valid_pairs(args[0]));
+    return Variables{attended.output, attended.weights};
+  });
+}
+
+TEST(DotProductAttention, is_the_formula) {
+  nn::DotProductAttention scaled, plain({.scaled = false});
+  const Variable q(random_tensor({2, 3, 4}, 1)), k(random_tensor({2, 5, 4}, 2)),
+      v(random_tensor({2, 5, 6}, 3));
+  const Variable scores = matmul(q, k.transpose(1, 2));
+  EXPECT_TRUE(close(plain(q, k, v).data(), matmul(scores.softmax(-1), v).data(), kF32));
+  EXPECT_TRUE(close(scaled(q, k, v).data(), matmul((scores / 2).softmax(-1), v).data(), kF32));
+  EXPECT_TRUE(close(scaled.attend(q, k, v).weights.data(), (scores / 2).softmax(-1).data(), kF32));
+}
+
+TEST(AdditiveAttention, equals_a_perceptron_on_query_and_key_side_by_side) {
+  nn::AdditiveAttention layer({.query_width = 4, .key_width = 3, .hidden = 6});
+  const Variable q(random_tensor({2, 3, 4}, 1), true), k(random_tensor({2, 5, 3}, 2), true);
+  const Variable v(random_tensor({2, 5, 2}, 3));
+  const auto attended = layer.attend(q, layer.project_keys(k), v);
+
+  const Variable pairs =
+      concat({q.unsqueeze(2).expand({2, 3, 5, 4}), k.unsqueeze(1).expand({2, 3, 5, 3})}, 3);
+  const Variable weight = concat({projection(layer, "q"), projection(layer, "k")}, 1);  // (6, 4 + 3)
+  const Variable hidden = tanh(linear(pairs, weight));
+  const Variable scores = (hidden * layer.state_dict().at("w_v")).sum({-1});
+  EXPECT_TRUE(close(attended.weights.data(), scores.softmax(-1).data(), kF32));
+
+  const Variables inputs{q, k}, upstream{random_tensor({2, 3, 2}, 4)};
+  const auto got = grad(std::vector{attended.output}, inputs, upstream);
+  const auto wanted = grad(std::vector{matmul(scores.softmax(-1), v)}, inputs, upstream);
+  for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(close(got[i].data(), wanted[i].data(), kF32)) << i;
+}
+
+TEST(AdditiveAttention, keys_may_be_projected_once) {
+  nn::AdditiveAttention layer({.query_width = 4, .key_width = 3, .hidden = 6});
+  const Variable q(random_tensor({2, 3, 4}, 1)), k(random_tensor({2, 5, 3}, 2));
+  const Variable keys = layer.project_keys(k);
+  const Tensor whole = layer(q, k, k).data();
+  for (int64_t i = 0; i < 3; ++i)
+    EXPECT_TRUE(close(layer.attend(q.slice(1, i, i + 1), keys, k).output.data(), whole.slice(1, i, i + 1),
+                      {.absolute = 1e-6}));
+}
+
+TEST(MultiHeadAttention, one_head_is_self_attention_with_an_output_matrix) {
+  nn::MultiHeadAttention heads({.width = 6, .heads = 1, .bias = false});
+  nn::SelfAttention single({.width = 6, .head_width = 6});
+  StateDict state = heads.state_dict();
+  const Tensor out = state.extract("out_proj.weight").mapped();
+  single.load_state_dict(state);
+  const Variable x(random_tensor({2, 5, 6}));
+  const Mask mask = Mask::valid_lengths(ids({5, 3}));
+  EXPECT_TRUE(close(heads(x, mask).data(), linear(single(x, mask), out).data(), kF32));
+}
+
+TEST(MultiHeadAttention, several_heads_are_single_heads_side_by_side) {
+  constexpr int64_t kHeads = 3, kWidth = 6, kHeadWidth = 2;
+  nn::MultiHeadAttention heads({.width = kWidth, .heads = kHeads, .bias = false});
+  const Variable x(random_tensor({2, 5, kWidth}));
+  const Tensor weights =
+      heads.attend_with_weights(x, heads.project(x, x), Mask::causal_order()).weights.data();
+  Variables outputs;
+  for (int64_t h = 0; h < kHeads; ++h) {
+    nn::SelfAttention single({.width = kWidth, .head_width = kHeadWidth});
+    StateDict rows;
+    for (const std::string name : {"q", "k", "v"})
+      rows[name + "_proj.weight"] = projection(heads, name).slice(0, h * kHeadWidth, (h + 1) * kHeadWidth);
+    single.load_state_dict(rows);
+    const auto attended = single.attend(x, Mask::causal_order());
+    EXPECT_TRUE(close(weights.select(1, h), attended.weights.data(), kF32)) << h;
+    outputs.push_back(attended.output);
+  }
+  EXPECT_TRUE(close(heads(x, Mask::causal_order()).data(),
+                    linear(concat(outputs, 2), projection(heads, "out")).data(), kF32));
+}
+
+TEST(Attention, the_order_of_keys_with_their_values_changes_nothing) {
+  const Tensor q = random_tensor({2, 3, 8}, 1), k = random_tensor({2, 5, 8}, 2),
+               v = random_tensor({2, 5, 8}, 3), length = ids({5, 5});
+  const Tensor moved_k = reordered(k, 1, kOrder), moved_v = reordered(v, 1, kOrder);
+  nn::DotProductAttention dot;
+  nn::AdditiveAttention additive({.query_width = 8, .key_width = 8, .hidden = 4});
+  nn::MultiHeadAttention heads({.width = 8, .heads = 2});
+  EXPECT_TRUE(close(dot(q, moved_k, moved_v).data(), dot(q, k, v).data(), kF32));
+  EXPECT_TRUE(close(additive(q, moved_k, moved_v).data(), additive(q, k, v).data(), kF32));
+  EXPECT_TRUE(close(heads(q, moved_k, moved_v).data(), heads(q, k, v).data(), kF32));
+  // Values that stay where they are do change it.
+  EXPECT_FALSE(close(heads(q, moved_k, v).data(), heads(q, k, v).data(), {.absolute = 1e-3}));
+}
+
+TEST(Attention, self_attention_moves_with_its_input) {
+  const Tensor x = random_tensor({2, 5, 8});
+  nn::SelfAttention single({.width = 8, .head_width = 3});
+  nn::MultiHeadAttention heads({.width = 8, .heads = 2});
+  const Tensor moved = reordered(x, 1, kOrder);
+  EXPECT_TRUE(close(single(moved).data(), reordered(single(x).data(), 1, kOrder), kF32));
+  EXPECT_TRUE(close(heads(moved).data(), reordered(heads(x).data(), 1, kOrder), kF32));
+  EXPECT_FALSE(close(heads(moved, Mask::causal_order()).data(),
+                     reordered(heads(x, Mask::causal_order()).data(), 1, kOrder), {.absolute = 1e-3}));
+}
+
+TEST(Attention, padding_and_neighbours_change_nothing) {
+  const Tensor q = random_tensor({3, 2, 8}, 1), k = random_tensor({3, 6, 8}, 2), lengths = ids({6, 1, 4});
+  nn::DotProductAttention dot;
+  nn::AdditiveAttention additive({.query_width = 8, .key_width = 8, .hidden = 4});
+  nn::MultiHeadAttention heads({.width = 8, .heads = 2});
+  const auto check = [&](auto& layer) {
+    const Tensor whole = layer(q, k, k, Mask::valid_lengths(lengths)).data();
+    for (int64_t b = 0; b < 3; ++b) {
+      const auto length = static_cast<int64_t>(lengths.at({b}));
+      const Tensor wanted = whole.slice(0, b, b + 1).clone();
+      Tensor other = k.clone();
+      for (int64_t n = 0; n < 3; ++n) other.select(0, n).slice(0, n == b ? length : 0, 6).fill(1000 + n);
+      const Tensor beside = layer(q, other, other, Mask::valid_lengths(lengths)).data();
+      EXPECT_TRUE(identical(beside.slice(0, b, b + 1).clone(), wanted)) << b;
+      const Tensor alone = k.slice(0, b, b + 1).slice(1, 0, length);
+      EXPECT_TRUE(close(layer(q.slice(0, b, b + 1), alone, alone).data(), wanted, {.absolute = 1e-6})) << b;
+    }
+  };
+  check(dot);
+  check(additive);
+  check(heads);
+}
+
+TEST(Attention, weights_add_up_to_one) {
+  const Variable q(random_tensor({2, 3, 8}, 1)), k(random_tensor({2, 5, 8}, 2));
+  const Mask mask = Mask::valid_lengths(ids({5, 2}));
+  nn::DotProductAttention dot;
+  nn::SelfAttention single({.width = 8, .head_width = 3});
+  nn::AdditiveAttention additive({.query_width = 8, .key_width = 8, .hidden = 4});
+  nn::MultiHeadAttention heads({.width = 8, .heads = 2});
+  expect_rows_of_one(dot.attend(q, k, k, mask).weights.data());
+  expect_rows_of_one(single.attend(k, mask).weights.data());
+  expect_rows_of_one(additive.attend(q, additive.project_keys(k), k, mask).weights.data());
+  const Tensor weights = heads.attend_with_weights(q, heads.project(k, k), mask).weights.data();
+  EXPECT_EQ(weights.shape(), Shape({2, 2, 3, 5}));
+  expect_rows_of_one(weights);
+}
+
+TEST(Attention, asking_for_weights_changes_no_bit) {
+  const Variable q(random_tensor({2, 3, 8}, 1)), k(random_tensor({2, 50, 8}, 2));
+  const Mask mask = Mask::valid_lengths(ids({50, 20}));
+  nn::MultiHeadAttention heads({.width = 8, .heads = 2, .dropout = 0.3});
+  nn::DotProductAttention dot({.dropout = 0.3});
+  nn::SelfAttention single({.width = 8, .head_width = 3, .dropout = 0.3});
+  for (const bool training : {true, false}) {
+    heads.train(training), dot.train(training), single.train(training);
+    const auto same = [](auto&& without, auto&& with) {
+      manual_seed(9);
+      const Tensor wanted = without().data();
+      manual_seed(9);
+      return identical(with().output.data(), wanted);
+    };
+    EXPECT_TRUE(same([&] { return heads(q, k, k, mask); },
+                     [&] { return heads.attend_with_weights(q, heads.project(k, k), mask); }));
+    EXPECT_TRUE(same([&] { return dot(q, k, k, mask); }, [&] { return dot.attend(q, k, k, mask); }));
+    EXPECT_TRUE(same([&] { return single(k, mask); }, [&] { return single.attend(k, mask); }));
+  }
+}
+
+TEST(Attention, keys_of_other_sizes_are_taken_where_the_formula_allows) {
+  nn::AdditiveAttention additive({.query_width = 2, .key_width = 5, .hidden = 7});
+  EXPECT_EQ(additive(ones({1, 3, 2}), ones({1, 4, 5}), ones({1, 4, 6})).shape(), Shape({1, 3, 6}));
+  nn::DotProductAttention dot;
+  EXPECT_EQ(dot(ones({1, 3, 2}), ones({1, 4, 2}), ones({1, 4, 6})).shape(), Shape({1, 3, 6}));
+}
+
+TEST(Attention, has_defined_results_where_there_is_nothing) {
+  nn::DotProductAttention dot;
+  nn::MultiHeadAttention heads({.width = 4, .heads = 2});
+  EXPECT_TRUE(close(dot(ones({2, 3, 4}), ones({2, 0, 4}), ones({2, 0, 5})).data(), zeros({2, 3, 5}), kExact));
+  EXPECT_EQ(heads(zeros({0, 3, 4})).shape(), Shape({0, 3, 4}));
+  EXPECT_EQ(heads(zeros({2, 0, 4})).shape(), Shape({2, 0, 4}));
+  // Of no width, all scores are 0.
+  EXPECT_TRUE(close(dot(ones({1, 1, 0}), ones({1, 2, 0}), tensor_of({{{1}, {3}}})).data(), {2}, kF32));
+}
+
+TEST(DotProductAttention, the_variance_of_scaled_scores_is_1_and_of_others_their_width) {
+  constexpr int64_t kSamples = 4000;
+  for (const int64_t width : {4, 16, 64, 256, 1024}) {
+    Generator generator(static_cast<uint64_t>(width));
+    const Tensor q = rand_normal({kSamples, 1, width}, 0, 1, DType::f64, generator);
+    const Tensor k = rand_normal({kSamples, 2, width}, 0, 1, DType::f64, generator);
+    for (const bool scaled : {true, false}) {
+      nn::DotProductAttention attention({.scaled = scaled});
+      // Two scores of one query differ as their weights' logarithms do; the variance is that of both.
+      const auto weights = attention.attend(q, k, k).weights.data().to_vector<double>();
+      double variance = 0;
+      for (size_t i = 0; i < kSamples; ++i)
+        variance += std::pow(std::log(weights[2 * i] / weights[2 * i + 1]), 2) / (2 * kSamples);
+      const double wanted = scaled ? 1 : static_cast<double>(width);
+      EXPECT_NEAR(variance, wanted, 0.1 * wanted) << width;
+    }
+  }
+}
+
+TEST(Attention, names_what_does_not_fit) {
+  expect_error<ValueError>(
+      [] { nn::MultiHeadAttention({.width = 6, .heads = 4}); },
+      "[MultiHeadAttention] wanted a width that divides into the heads, came width 6 and 4 "
+      "heads");
+  for (const int64_t wrong : {0, -2}) {
+    expect_error<ValueError>([&] { nn::MultiHeadAttention({.width = 6, .heads = wrong}); },
+                             fmt::format("came width 6 and {} heads", wrong));
+    expect_error<ValueError>([&] { nn::MultiHeadAttention({.width = wrong, .heads = 2}); },
+                             fmt::format("came width {} and 2 heads", wrong));
+  }
+  for (const double p : {-0.5, 1.5}) {
+    const std::string message = fmt::format("wanted a probability in [0, 1], came {}", p);
+    expect_error<ValueError>([&] { nn::MultiHeadAttention({.width = 6, .dropout = p}); }, message);
+    expect_error<ValueError>([&] { nn::DotProductAttention({.dropout = p}); }, message);
+    expect_error<ValueError>([&] { nn::SelfAttention({.width = 2, .head_width = 2, .dropout = p}); },
+                             message);
+  }
+  expect_error<ValueError>([] { nn::AdditiveAttention({.query_width = 2, .key_width = 2}); },
+                           "[Linear] wanted 1 input and output or more, came 2 and 0");
+  expect_error<ValueError>([] { nn::SelfAttention({.width = 2}); }, "came 2 and 0");
+
+  nn::DotProductAttention dot;
+  const Tensor x = ones({2, 3, 4});
+  expect_error<ShapeError>(
+      [&] {
+        dot(ones({3, 4}), x, x);
+      },
+      "[DotProductAttention] wanted (batch, length, width), came (3, 4)");
+  expect_error<ShapeError>([&] { dot(x, x, ones({2, 3})); }, "came (2, 3)");
+  expect_error<ShapeError>([&] { dot(x, ones({2, 3, 5}), x); }, "came (2, 3, 4), (2, 3, 5), (2, 3, 4)");
+  expect_error<ShapeError>([&] { dot(x, x, ones({2, 5, 4})); }, "came (2, 3, 4), (2, 3, 4), (2, 5, 4)");
+
+  nn::AdditiveAttention additive({.query_width = 4, .key_width = 4, .hidden = 3});
+  expect_error<ShapeError>(
+      [&] {
+        additive(x, x, ones({2, 3, 4, 5}));
+      },
+      "[AdditiveAttention] wanted (batch, length, width), came (2, 3, 4, 5)");
+  expect_error<ShapeError>([&] { additive(ones({2, 3, 5}), x, x); }, "came (2, 3, 5) and (3, 4)");
+  expect_error<ShapeError>([&] { additive(x, x, ones({2, 5, 4})); }, "inner sizes differ");
+
+  nn::MultiHeadAttention heads({.width = 4, .heads = 2});
+  expect_error<ShapeError>(
+      [&] {
+        heads(ones({3, 4}));
+      },
+      "[MultiHeadAttention] wanted (batch, length, width), came (3, 4)");
+  expect_error<ShapeError>([&] { heads(ones({2, 3, 5})); }, "came (2, 3, 5) and (4, 4)");
+  expect_error<ShapeError>([&] { heads(x, ones({3, 3, 4}), x); }, "[attention] wanted q");
+}
+
+TEST(case_C01, a_row_that_sees_nothing_has_weights_output_and_gradients_of_zero) {
+  nn::DotProductAttention attention({.scaled = false});
+  Variable scores(tensor_of({{{1, 2}, {3, 4}}}), true), v(tensor_of({{{1}, {2}}}), true);
+  const Mask mask = Mask::valid_lengths(ids({{2, 0}}));
+  const Variable unit(eye(2, 2).unsqueeze(0));  // so that the scores are the queries
+  const auto attended = attention.attend(scores, unit, v, mask);
+  EXPECT_TRUE(close(attended.weights.data(), {0.26894142, 0.73105858, 0, 0}, kF32));
+  EXPECT_TRUE(close(attended.output.data(), {1.73105858, 0}, kF32));
+
+  attended.output.backward(Variable(tensor_of({{{1}, {0}}})), {.retain_graph = true});
+  EXPECT_TRUE(close(v.grad().data(), {0.26894142, 0.73105858}, kF32));
+  scores.zero_grad();
+  attended.weights.backward(Variable(tensor_of({{{1, 0}, {1, 0}}})));
+  EXPECT_TRUE(close(scores.grad().data(), {0.19661193, -0.19661193, 0, 0}, kF32));
+}
+
+TEST(case_C01, every_attention_keeps_its_gradients_finite) {
+  const Mask mask = Mask::valid_lengths(ids({3, 0}));
+  nn::AdditiveAttention additive({.query_width = 4, .key_width = 4, .hidden = 3});
+  nn::MultiHeadAttention heads({.width = 4, .heads = 2});
+  nn::SelfAttention single({.width = 4, .head_width = 2});
+  const auto check = [&](nn::Module& module, auto&& attend) {
+    const Variable x(random_tensor({2, 3, 4}), true);
+    const nn::Attended attended = attend(x);
+    const Tensor weights = attended.weights.data().select(0, 1).clone();
+    EXPECT_TRUE(close(weights, zeros(weights.shape()), kExact));
+    (attended.output.sum() + attended.weights.sum()).backward();
+    EXPECT_TRUE(close(x.grad().data().select(0, 1), zeros({3, 4}), kExact));
+    expect_finite_grads(module);
+  };
+  check(additive, [&](const Variable& x) { return additive.attend(x, additive.project_keys(x), x, mask); });
+  check(heads, [&](const Variable& x) { return heads.attend_with_weights(x, heads.project(x, x), mask); });
+  check(single, [&](const Variable& x) { return single.attend(x, mask); });
+}
+
+TEST(case_C07, a_additive_attention_has_these_values_and_gradients) {
+  nn::AdditiveAttention layer({.query_width = 1, .key_width = 1, .hidden = 1});
+  layer.load_state_dict(
+      {{"q_proj.weight", ones({1, 1})}, {"k_proj.weight", ones({1, 1})}, {"w_v", ones({1})}});
+  const Variable k(tensor_of({{{0}, {1}}}));
+  const auto attended = layer.attend(tensor_of({{{0.5}}}), layer.project_keys(k), tensor_of({{{10}, {20}}}));
+  EXPECT_TRUE(close(attended.weights.data(), {0.39101896, 0.60898104}, kF32));
+  EXPECT_TRUE(close(attended.output.data(), {16.08981043}, kF32));
+  attended.output.sum().backward();
+  const StateDict wanted{{"q_proj.weight", tensor_of({{-0.72120483}})},
+                         {"k_proj.weight", tensor_of({{0.43030431}})},
+                         {"w_v", tensor_of({1.05495952})}};
+  expect_parameter_grads(layer, wanted);
+}
+
+TEST(case_C11, c_one_tensor_as_query_key_and_value_gathers_the_gradients_of_three) {
+  nn::MultiHeadAttention layer({.width = 4, .heads = 2});
+  const Tensor numbers = random_tensor({2, 3, 4});
+  const Variable x(numbers, true), q(numbers, true), k(numbers, true), v(numbers, true);
+  const Tensor upstream = random_tensor({2, 3, 4}, 2);
+  const Variable one = layer(x), three = layer(q, k, v);
+  EXPECT_TRUE(identical(one.data(), three.data()));
+  one.backward(upstream);
+  three.backward(upstream);
+  EXPECT_TRUE(close(x.grad().data(), (q.grad() + k.grad() + v.grad()).data(), kF32));
+}

@@ -1,0 +1,197 @@
+#include <heed/nn/encoder_decoder.h>
+
+#include <heed/autograd/grad_mode.h>
+#include <heed/nn/bahdanau.h>
+#include <heed/nn/loss.h>
+#include <heed/nn/transformer_model.h>
+
+#include "tests/nn/helpers.h"
+
+using namespace heed;
+using namespace heed::test;
+
+namespace {
+
+constexpr int64_t kSourceWords = 9, kTargetWords = 7, kPadding = 1;
+
+nn::TransformerModelOptions transformer_options(nn::PositionKind position, double dropout = 0) {
+  return {.source_vocabulary = kSourceWords,
+          .target_vocabulary = kTargetWords,
+          .stack = {.width = 8, .feed_forward = 12, .heads = 4, .layers = 2, .dropout = dropout},
+          .position = position,
+          .max_length = 6};
+}
+
+/// One of the models, by a name that the tests show.
+struct Kind {
+  std::string name;
+  std::function<std::unique_ptr<nn::EncoderDecoder>(double dropout)> make;
+};
+
+Kind transformer(const std::string& name, nn::PositionKind position) {
+  return {name, [=](double dropout) {
+            return std::make_unique<nn::TransformerModel>(transformer_options(position, dropout));
+          }};
+}
+
+const Kind kBahdanau{
+    "bahdanau", [](double dropout) {
+      return std::make_unique<nn::Bahdanau>(nn::BahdanauOptions{.source_vocabulary = kSourceWords,
+                                                                .target_vocabulary = kTargetWords,
+                                                                .width = 4,
+                                                                .layers = 2,
+                                                                .dropout = dropout});
+    }};
+
+void PrintTo(const Kind& kind, std::ostream* stream) { *stream << kind.name; }
+
+class EncoderDecoder : public testing::TestWithParam<Kind> {
+ protected:
+  std::unique_ptr<nn::EncoderDecoder> make(double dropout = 0) const { return GetParam().make(dropout); }
+
+  const Tensor source_ = ids({{3, 4, 5, 8}, {6, 7, 0, 0}, {2, 2, 4, 0}}), lengths_ = ids({4, 2, 3});
+  const Tensor target_ = ids({{2, 4, 5, 6, 3}, {2, 6, 6, 3, 1}, {2, 5, 3, 1, 1}});
+};
+
+INSTANTIATE_TEST_SUITE_P(Model, EncoderDecoder,
+                         testing::Values(kBahdanau, transformer("sinusoidal", nn::PositionKind::sinusoidal),
+                                         transformer("learned", nn::PositionKind::learned),
+                                         transformer("unplaced", nn::PositionKind::none)),
+                         [](const auto& kind) { return kind.param.name; });
+
+void expect_model_like_pytorch(nn::EncoderDecoder& model, const std::string& name) {
+  expect_like_pytorch(model, name, [&](const Variables&, const std::vector<Tensor>& args) {
+    const Variable logits = model(args[0], args[1], args[2]);
+    return Variables{logits, nn::cross_entropy(logits, args[3], {.ignore_index = kPadding})};
+  });
+}
+
+TEST(Bahdanau, logits_loss_and_gradients_match_pytorch) {
+  const auto model = kBahdanau.make(0);
+  expect_model_like_pytorch(*model, "bahdanau");
+}
+
+TEST(TransformerModel, logits_loss_and_gradients_match_pytorch) {
+  nn::TransformerModel model(transformer_options(nn::PositionKind::sinusoidal));
+  expect_model_like_pytorch(model, "transformer");
+}
+
+TEST_P(EncoderDecoder, one_step_at_a_time_equals_the_whole) {
+  const auto model = make();
+  const Tensor whole = (*model)(source_, lengths_, target_).data();
+  ASSERT_EQ(whole.shape(), Shape({3, 5, kTargetWords}));
+  const NoGrad guard;
+  const auto decoding = model->start(source_, lengths_);
+  for (int64_t t = 0; t < 5; ++t)
+    EXPECT_TRUE(close(decoding->step(target_.select(1, t)).data(), whole.select(1, t), kF32)) << t;
+}
+
+TEST_P(EncoderDecoder, two_decodings_do_not_disturb_each_other) {
+  const auto model = make();
+  const Tensor whole = (*model)(source_, lengths_, target_).data();
+  const auto one = model->start(source_, lengths_), two = model->start(source_, lengths_);
+  for (int64_t t = 0; t < 3; ++t) {
+    EXPECT_TRUE(close(one->step(target_.select(1, t)).data(), whole.select(1, t), kF32)) << t;
+    two->step(ids({6, 5, 4}));
+  }
+}
+
+TEST_P(EncoderDecoder, looks_at_no_later_word) {
+  const auto model = make();
+  const Tensor whole = (*model)(source_, lengths_, target_).data();
+  for (int64_t t = 1; t < 5; ++t) {
+    const Tensor changed = (*model)(source_, lengths_, filled(target_, 1, t, 5, 0)).data();
+    EXPECT_TRUE(identical(changed.slice(1, 0, t).clone(), whole.slice(1, 0, t).clone())) << t;
+    EXPECT_FALSE(close(changed.select(1, t), whole.select(1, t), {.absolute = 1e-4})) << t;
+  }
+}
+
+TEST_P(EncoderDecoder, padding_and_neighbours_change_nothing) {
+  const auto model = make();
+  const Tensor whole = (*model)(source_, lengths_, target_).data();
+  for (int64_t b = 0; b < 3; ++b) {
+    const auto length = static_cast<int64_t>(lengths_.at({b}));
+    const Tensor wanted = whole.slice(0, b, b + 1).clone(), target = target_.slice(0, b, b + 1);
+    Tensor other = source_.clone();
+    for (int64_t n = 0; n < 3; ++n) other.select(0, n).slice(0, n == b ? length : 0, 4).fill(1);
+    const Tensor beside = (*model)(other, lengths_, target_).data();
+    EXPECT_TRUE(identical(beside.slice(0, b, b + 1).clone(), wanted)) << b;
+    const Tensor alone = source_.slice(0, b, b + 1).slice(1, 0, length);
+    EXPECT_TRUE(
+        close((*model)(alone, lengths_.slice(0, b, b + 1), target).data(), wanted, {.absolute = 1e-6}))
+        << b;
+  }
+}
+
+TEST_P(EncoderDecoder, its_source_and_its_order_count) {
+  const auto model = make();
+  const Tensor whole = (*model)(source_, lengths_, target_).data();
+  const Tensor reversed = reordered(source_, 1, {3, 2, 1, 0});
+  const Tensor changed = (*model)(reversed, ids({4, 4, 4}), target_).data();
+  const bool same = bool(close(changed.select(0, 0), whole.select(0, 0), {.absolute = 1e-5}));
+  EXPECT_EQ(same, GetParam().name == "unplaced");  // without places a Transformer reads a bag of words
+}
+
+TEST_P(EncoderDecoder, a_source_without_words_keeps_everything_finite) {
+  const auto model = make();
+  const Variable logits = (*model)(source_, ids({4, 0, 3}), target_);
+  EXPECT_TRUE(kernels::all_finite(logits.data()));
+  nn::cross_entropy(logits, target_).backward();
+  expect_finite_grads(*model);
+}
+
+TEST_P(EncoderDecoder, has_no_logits_for_no_words) {
+  const auto model = make();
+  EXPECT_EQ((*model)(source_, lengths_, zeros({3, 0}, DType::i64)).shape(), Shape({3, 0, kTargetWords}));
+  const Tensor nothing = zeros({3, 0}, DType::i64);
+  const Tensor logits = (*model)(nothing, ids({0, 0, 0}), target_).data();
+  EXPECT_EQ(logits.shape(), Shape({3, 5, kTargetWords}));
+  EXPECT_TRUE(kernels::all_finite(logits));
+}
+
+TEST_P(EncoderDecoder, dropout_is_off_in_evaluation) {
+  const auto with = make(0.5), without = make();
+  without->load_state_dict(with->state_dict());
+  const auto logits = [&](nn::EncoderDecoder& model) { return model(source_, lengths_, target_).data(); };
+  EXPECT_FALSE(identical(logits(*with), logits(*with)));
+  with->eval();
+  EXPECT_TRUE(identical(logits(*with), logits(*without)));
+  with->train();
+  EXPECT_FALSE(identical(logits(*with), logits(*with)));
+}
+
+TEST_P(EncoderDecoder, weights_survive_a_file) {
+  const TempDir folder;
+  const std::string path = folder.file("model.safetensors");
+  const auto saved = make(), loaded = make();
+  save_safetensors(path, saved->state_dict());
+  loaded->load_state_dict(load_safetensors(path).tensors);
+  EXPECT_TRUE(
+      identical((*loaded)(source_, lengths_, target_).data(), (*saved)(source_, lengths_, target_).data()));
+}
+
+TEST_P(EncoderDecoder, names_words_and_lengths_that_do_not_fit) {
+  const auto model = make();
+  expect_error<IndexError>([&] { (*model)(filled(source_, 1, 0, 1, kSourceWords), lengths_, target_); },
+                           "[embedding] id 9 is outside the table of 9 rows");
+  expect_error<IndexError>([&] { (*model)(source_, lengths_, filled(target_, 1, 0, 1, -1)); },
+                           "[embedding] id -1 is outside the table of 7 rows");
+  expect_error<IndexError>([&] { (*model)(source_, ids({4, 5, 1}), target_); }, "came 5");
+  expect_error<ShapeError>([&] { (*model)(source_, ids({4, 2}), target_); }, "came");
+}
+
+TEST(TransformerModel, names_both_numbers_when_a_sentence_is_too_long) {
+  for (const auto position : {nn::PositionKind::sinusoidal, nn::PositionKind::learned}) {
+    nn::TransformerModel model(transformer_options(position));
+    const Tensor longest = zeros({1, 6}, DType::i64), longer = zeros({1, 7}, DType::i64), length = ids({6});
+    EXPECT_EQ(model(longest, length, longest).shape(), Shape({1, 6, kTargetWords}));
+    expect_error<ShapeError>([&] { model(longer, length, longest); }, "wanted at most 6 places, came 7");
+    expect_error<ShapeError>([&] { model(longest, length, longer); }, "wanted at most 6 places, came 7");
+    const auto decoding = model.start(longest, length);
+    for (int64_t t = 0; t < 6; ++t) decoding->step(ids({2}));
+    expect_error<ShapeError>([&] { decoding->step(ids({2})); },
+                             "wanted at most 6 places, came 1 from place 6 on");
+  }
+}
+
+}  // namespace

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <heed/nn/module.h>
+#include <heed/tensor/compare.h>
+#include <heed/tensor/creation.h>
+#include <heed/tensor/files/safetensors.h>
+#include <heed/tensor/kernels/reduce.h>
+#include <heed/tensor/random.h>
+
+#include "tests/ops/close.h"
+#include "tests/tensor/helpers.h"
+
+/// What the tests of layers and optimizers share.
+namespace heed::test {
+
+using Variables = std::vector<Variable>;
+using StateDict = std::map<std::string, Tensor>;
+
+/// What PyTorch computed for a layer: floats in f64, whatever the layer works in.
+struct LayerFixture {
+  std::vector<Tensor> inputs, args, outputs, upstreams, grads;
+  StateDict state, state_grads;
+};
+
+inline LayerFixture load_fixture(const std::string& file_name, const std::string& name) {
+  const auto file = load_safetensors((std::filesystem::path(HEED_FIXTURES) / file_name).string());
+  const auto list = [&](const char* kind) {
+    std::vector<Tensor> tensors;
+    for (auto found = file.tensors.end();; tensors.push_back(found->second)) {
+      found = file.tensors.find(fmt::format("{}/{}{}", name, kind, tensors.size()));
+      if (found == file.tensors.end()) return tensors;
+    }
+  };
+  const auto named = [&](const std::string& kind) {
+    const std::string prefix = name + "/" + kind + "/";
+    StateDict tensors;
+    for (const auto& [key, tensor] : file.tensors)
+      if (key.starts_with(prefix)) tensors.emplace(key.substr(prefix.size()), tensor);
+    return tensors;
+  };
+  LayerFixture fixture{list("in"),   list("arg"),    list("out"),        list("upstream"),
+                       list("grad"), named("state"), named("state_grad")};
+  if (fixture.outputs.empty()) raise<FileError>("[fixtures] there is no case {} in {}", name, file_name);
+  return fixture;
+}
+
+inline Tensor f32(const Tensor& x) { return x.to(DType::f32); }
+
+inline std::vector<Tensor> all_f32(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> result;
+  for (const Tensor& x : tensors) result.push_back(f32(x));
+  return result;
+}
+
+inline StateDict all_f32(const StateDict& state) {
+  StateDict result;
+  for (const auto& [name, x] : state) result.emplace(name, f32(x));
+  return result;
+}
+
+inline Variables f32_leaves(const std::vector<Tensor>& tensors) {
+  Variables result;
+  for (const Tensor& x : tensors) result.emplace_back(f32(x), true);
+  return result;
+}
+
+/// Every parameter's gradient against PyTorch's, which has exactly these names.
+inline void expect_parameter_grads(const nn::Module& module, const StateDict& wanted) {
+  size_t count = 0;
+  for (const auto& [name, parameter] : module.named_parameters()) {
+    ASSERT_TRUE(wanted.contains(name)) << name;
+    ASSERT_TRUE(parameter.grad().defined()) << name;
+    EXPECT_TRUE(close(parameter.grad().data(), wanted.at(name), kF32)) << "  in the gradient of " << name;
+    ++count;
+  }
+  EXPECT_EQ(count, wanted.size());
+}
+
+/// Every parameter must have a gradient without infinities and NaN.
+inline void expect_finite_grads(const nn::Module& module) {
+  for (const auto& [name, parameter] : module.named_parameters()) {
+    ASSERT_TRUE(parameter.grad().defined()) << name;
+    EXPECT_TRUE(kernels::all_finite(parameter.grad().data())) << name;
+  }
+}
+
+/// Loads PyTorch's weights into the module and compares outputs and all gradients, in f32.
+/// run(inputs, args) gives the outputs.
+template <class Run>
+void expect_like_pytorch(nn::Module& module, const std::string& name, Run&& run) {
+  const LayerFixture fixture = load_fixture("nn.safetensors", name);
+  module.load_state_dict(all_f32(fixture.state));
+  const Variables inputs = f32_leaves(fixture.inputs), outputs = run(inputs, fixture.args);
+  ASSERT_EQ(outputs.size(), fixture.outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    EXPECT_EQ(outputs[i].dtype(), DType::f32);
+    EXPECT_TRUE(close(outputs[i].data(), fixture.outputs[i], kF32)) << "  in output " << i;
+    outputs[i].backward(f32(fixture.upstreams[i]), {.retain_graph = true});
+  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    EXPECT_TRUE(close(inputs[i].grad().data(), fixture.grads[i], kF32)) << "  in the gradient of input " << i;
+  expect_parameter_grads(module, fixture.state_grads);
+}
+
+/// Uniform in [-1, 1), the same numbers for the same seed.
+inline Tensor random_tensor(const Shape& shape, uint64_t seed = 1) {
+  Generator generator(seed);
+  return rand_uniform(shape, -1, 1, DType::f32, generator);
+}
+
+inline Tensor ids(const NestedList& values) { return tensor_of(values, DType::i64); }
+
+/// Slices of an axis in another order.
+inline Tensor reordered(const Tensor& x, int64_t axis, const std::vector<int64_t>& order) {
+  Tensor result = Tensor::empty(x.shape(), x.dtype());
+  for (size_t i = 0; i < order.size(); ++i)
+    result.select(axis, static_cast<int64_t>(i)).copy_from(x.select(axis, order[i]));
+  return result;
+}
+
+/// A copy of x with `value` in [begin, end) of an axis.
+inline Tensor filled(const Tensor& x, int64_t axis, int64_t begin, int64_t end, double value) {
+  Tensor result = x.clone();
+  result.slice(axis, begin, end).fill(value);
+  return result;
+}
+
+inline std::vector<std::string> names_of(const NamedVariables& parameters) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : parameters) names.push_back(name);
+  return names;
+}
+
+}  // namespace heed::test

@@ -1,0 +1,138 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/translate/scratch.h"
+
+namespace heed::translate {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int status = 0;
+  std::string output;  // standard output and standard error
+};
+
+/// Runs `translate ARGUMENTS` as a shell would, in one thread.
+Outcome run(const std::string& arguments) {
+  const std::string command = "HEED_NUM_THREADS=1 " HEED_TRANSLATE " " + arguments + " 2>&1";
+  FILE* pipe = popen(command.c_str(), "r");
+  Outcome outcome;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe))
+    outcome.output.push_back(static_cast<char>(c));
+  outcome.status = WEXITSTATUS(pclose(pipe));
+  return outcome;
+}
+
+void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
+
+/// The one line that a refusal is.
+void expect_refused(const std::string& arguments, int status, const std::string& reason) {
+  const Outcome outcome = run(arguments);
+  EXPECT_EQ(outcome.status, status) << outcome.output;
+  EXPECT_NE(outcome.output.find(reason), std::string::npos) << outcome.output;
+  EXPECT_EQ(std::ranges::count(outcome.output, '\n'), 1) << outcome.output;
+}
+
+/// A file of pairs in which each word has one translation.
+std::string small_data() {
+  std::ostringstream text;
+  for (const char* subject : {"i\tje", "you\ttu", "we\tnous"})
+    for (const char* verb : {"run\tcours", "eat\tmange", "sleep\tdors"}) {
+      const std::string s = subject, v = verb;
+      text << s.substr(0, s.find('\t')) << ' ' << v.substr(0, v.find('\t')) << " .\t"
+           << s.substr(s.find('\t') + 1) << ' ' << v.substr(v.find('\t') + 1) << " .\n";
+    }
+  return text.str();
+}
+
+class Program : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return (scratch_.folder() / name).string(); }
+  std::string train(const std::string& rest) const {
+    write(path("pairs.tsv"), small_data());
+    return "train --data " + path("pairs.tsv") + " --out " + path("model") + " " + rest;
+  }
+
+  Scratch scratch_;
+};
+
+TEST_F(Program, RefusesDataThatItCannotUse) {
+  expect_refused("train --data " + path("none.tsv") + " --out " + path("m"), 1, "none.tsv");
+  write(path("empty.tsv"), "");
+  expect_refused("train --data " + path("empty.tsv") + " --out " + path("m"), 1, "empty.tsv");
+  write(path("no_tab.tsv"), "one line\n");
+  expect_refused("train --data " + path("no_tab.tsv") + " --out " + path("m"), 1, "no_tab.tsv");
+  EXPECT_FALSE(fs::exists(path("m")));
+}
+
+TEST_F(Program, RefusesOptionsThatItDoesNotKnow) {
+  expect_refused(train("--preset huge"), 1, "wanted one of toy, small, base, came \"huge\"");
+  expect_refused(train("--model rnn"), 1, "wanted bahdanau or transformer, came \"rnn\"");
+  EXPECT_EQ(run("train").status, 2);
+  EXPECT_EQ(run("").status, 2);
+  EXPECT_EQ(run(train("--epochs 0")).status, 2);
+  EXPECT_EQ(run("--help").status, 0);
+  EXPECT_FALSE(fs::exists(path("model")));
+}
+
+TEST_F(Program, RefusesFoldersThatHoldNoModel) {
+  expect_refused("infer --dir " + path("none") + " hello", 1, "config.json");
+  fs::create_directory(path("broken"));
+  write(path("broken") + "/config.json", "{\"model\": \"transformer\"");
+  expect_refused("infer --dir " + path("broken") + " hello", 1, "config.json");
+  write(path("broken") + "/config.json", "{\"model\": \"transformer\", \"width\": -1}");
+  expect_refused("infer --dir " + path("broken") + " hello", 1, "came -1");
+}
+
+TEST_F(Program, RefusesAModelWhoseFilesDoNotBelongTogether) {
+  ASSERT_EQ(run(train("--epochs 1")).status, 0);
+  std::ofstream(path("model") + "/source.vocabulary", std::ios::app) << "another\n";
+  expect_refused("infer --dir " + path("model") + " hello", 1, "source_embedding.weight");
+}
+
+TEST_F(Program, LearnsASmallLanguage) {
+  for (const std::string model : {"transformer", "bahdanau"}) {
+    ASSERT_EQ(run(train("--epochs 150 --model " + model)).status, 0);
+    EXPECT_EQ(run("infer --dir " + path("model") + " 'You sleep.' 'we run.'").output,
+              "tu dors .\nnous cours .\n")
+        << model;
+  }
+}
+
+TEST_F(Program, TrainsTheSameWithTheSameSeed) {
+  const auto weights = [&](const std::string& options) {
+    EXPECT_EQ(run(train("--epochs 3 " + options)).status, 0);
+    std::ifstream file(path("model") + "/model.safetensors", std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string first = weights("--seed 5");
+  EXPECT_EQ(first, weights("--seed 5"));
+  EXPECT_EQ(first, weights("--seed 5 --threads 2"));
+  EXPECT_NE(first, weights("--seed 6"));
+}
+
+TEST_F(Program, HoldsSourcesOut) {
+  const Outcome outcome = run(train("--epochs 1 --holdout 3"));
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("Sentences that it has not seen"), std::string::npos) << outcome.output;
+}
+
+TEST(case_C35, OneLineOutForOneLineIn) {
+  const Scratch scratch;
+  const std::string data = (scratch.folder() / "pairs.tsv").string(),
+                    model = (scratch.folder() / "model").string();
+  write(data, small_data());
+  ASSERT_EQ(run("train --data " + data + " --epochs 100 --out " + model).status, 0);
+  write(scratch.folder() / "lines", "we run .\n\nyou eat .\n");
+  EXPECT_EQ(run("infer --dir " + model + " < " + (scratch.folder() / "lines").string()).output,
+            "nous cours .\n\ntu mange .\n");
+}
+
+}  // namespace
+}  // namespace heed::translate
