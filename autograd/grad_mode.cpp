@@ -9,14 +9,10 @@ thread_local bool enabled_here = true;
 
 }  // namespace
 
-bool grad_enabled() {
-  return enabled_here;
-}
+bool grad_enabled() { return enabled_here; }
 
 GradMode::GradMode(bool enabled) : before_(std::exchange(enabled_here, enabled)) {}
 
-GradMode::~GradMode() {
-  enabled_here = before_;
-}
+GradMode::~GradMode() { enabled_here = before_; }
 
 }  // namespace heed

@@ -62,15 +62,9 @@ Variable::Impl& Variable::impl() const {
   return *impl_;
 }
 
-const Tensor& Variable::data() const {
-  return impl().data;
-}
-const Edge& Variable::producer() const {
-  return impl().producer;
-}
-bool Variable::requires_grad() const {
-  return impl_ != nullptr && impl_->producer.node != nullptr;
-}
+const Tensor& Variable::data() const { return impl().data; }
+const Edge& Variable::producer() const { return impl().producer; }
+bool Variable::requires_grad() const { return impl_ != nullptr && impl_->producer.node != nullptr; }
 
 bool Variable::is_leaf() const {
   const auto& node = impl().producer.node;
@@ -116,9 +110,7 @@ HookHandle Variable::register_hook(GradHook hook) {
   return HookHandle(std::move(shared));
 }
 
-Variable Variable::detach() const {
-  return Variable(data());
-}
+Variable Variable::detach() const { return Variable(data()); }
 
 void Variable::backward(BackwardOptions options) const {
   if (numel() != 1)

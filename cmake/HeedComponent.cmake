@@ -24,12 +24,13 @@ endfunction()
 
 # What every target of ours is compiled with. -fno-math-errno and -fno-trapping-math (no errno, no floating-point
 # exception flags) let loops over exp and choices vectorize; infinities and NaN keep their meaning, as masks need
-# them (never -ffast-math). -Wrestrict is off because GCC 12 sees overlaps in std::string where none are (its bug
-# 105651).
+# them (never -ffast-math). Two answers to GCC 12: -Wrestrict is off because it sees overlaps in std::string where
+# none are (its bug 105651), and straight-line code is not vectorized because with AVX-512 that has turned the
+# constant {a, a, 0, 0} into {a, a, a, a}; loops are what counts here.
 function(heed_compile_options target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wno-restrict
-    -fno-math-errno -fno-trapping-math ${HEED_ARCH_FLAGS})
+    -fno-math-errno -fno-trapping-math -fno-tree-slp-vectorize ${HEED_ARCH_FLAGS})
   if(HEED_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE -Werror)
   endif()

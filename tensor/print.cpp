@@ -14,9 +14,7 @@ constexpr int64_t kEdge = 3;  // items shown at each end of an axis that is cut 
 constexpr size_t kLineWidth = 80;
 
 /// Whether an axis of this size shows its ends only.
-bool is_cut(int64_t size, bool summarize) {
-  return summarize && size > 2 * kEdge;
-}
+bool is_cut(int64_t size, bool summarize) { return summarize && size > 2 * kEdge; }
 
 /// Calls f(place) for the elements that are shown, in order.
 template <class F>
@@ -29,9 +27,7 @@ void for_each_shown(const Tensor& tensor, bool summarize, int64_t axis, int64_t 
   }
 }
 
-std::string special(double value) {
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
+std::string special(double value) { return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf"; }
 
 /// Whether numbers with four decimals would not show the values.
 bool needs_exponents(const std::vector<double>& values, bool all_whole) {
@@ -177,8 +173,6 @@ std::string to_string(const Tensor& tensor) {
   return fmt::format("{}{}{}", values, values.find('\n') == std::string::npos ? ' ' : '\n', describe(tensor));
 }
 
-std::ostream& operator<<(std::ostream& stream, const Tensor& tensor) {
-  return stream << to_string(tensor);
-}
+std::ostream& operator<<(std::ostream& stream, const Tensor& tensor) { return stream << to_string(tensor); }
 
 }  // namespace heed

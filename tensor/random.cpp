@@ -44,9 +44,7 @@ Tensor generate_pairs(const Shape& shape, DType dtype, Generator& generator, F f
 
 }  // namespace
 
-uint64_t Generator::take(uint64_t count) {
-  return std::exchange(position_, position_ + count);
-}
+uint64_t Generator::take(uint64_t count) { return std::exchange(position_, position_ + count); }
 
 uint64_t Generator::below(uint64_t bound) {
   if (bound == 0) raise<ValueError>("[random] wanted a bound of 1 or more, came 0");
@@ -64,9 +62,7 @@ Generator& default_generator() {
   return generator;
 }
 
-void manual_seed(uint64_t seed) {
-  default_generator() = Generator(seed);
-}
+void manual_seed(uint64_t seed) { default_generator() = Generator(seed); }
 
 Tensor rand_uniform(const Shape& shape, double low, double high, DType dtype, Generator& generator) {
   if (!(low <= high) || !std::isfinite(high - low))

@@ -124,18 +124,10 @@ Cache& cache() {
 
 Storage::Storage(int64_t bytes) : data_(cache().take(bytes)), bytes_(bytes) {}
 
-Storage::~Storage() {
-  cache().give_back(data_, bytes_);
-}
+Storage::~Storage() { cache().give_back(data_, bytes_); }
 
-MemoryStats memory_stats() {
-  return cache().stats();
-}
-void reset_peak_memory() {
-  cache().reset_peak();
-}
-void release_cached_memory() {
-  cache().release();
-}
+MemoryStats memory_stats() { return cache().stats(); }
+void reset_peak_memory() { cache().reset_peak(); }
+void release_cached_memory() { cache().release(); }
 
 }  // namespace heed

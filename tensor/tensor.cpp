@@ -116,9 +116,7 @@ void Tensor::fill(double value) {
   kernels::copy_into(*this, scalar);
 }
 
-void Tensor::copy_from(const Tensor& source) {
-  kernels::copy_into(*this, source);
-}
+void Tensor::copy_from(const Tensor& source) { kernels::copy_into(*this, source); }
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {
@@ -132,9 +130,7 @@ template std::vector<double> Tensor::to_vector() const;
 template std::vector<int64_t> Tensor::to_vector() const;
 template std::vector<bool> Tensor::to_vector() const;
 
-Tensor Tensor::contiguous() const {
-  return is_contiguous() ? *this : clone();
-}
+Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
 
 Tensor Tensor::clone() const {
   Tensor copy = empty(shape_, dtype_);

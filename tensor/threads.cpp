@@ -90,9 +90,7 @@ std::atomic<int>& thread_count() {
 
 }  // namespace
 
-int num_threads() {
-  return thread_count();
-}
+int num_threads() { return thread_count(); }
 
 void set_num_threads(int count) {
   if (count < 1 || count > kMostThreads)

@@ -59,44 +59,18 @@ Variable pow(const Variable& a, double exponent) {
   });
 }
 
-Variable operator+(const Variable& a, const Variable& b) {
-  return add(a, b);
-}
-Variable operator-(const Variable& a, const Variable& b) {
-  return sub(a, b);
-}
-Variable operator*(const Variable& a, const Variable& b) {
-  return mul(a, b);
-}
-Variable operator/(const Variable& a, const Variable& b) {
-  return div(a, b);
-}
-Variable operator+(const Variable& a, double b) {
-  return scale(a, 1, b);
-}
-Variable operator-(const Variable& a, double b) {
-  return scale(a, 1, -b);
-}
-Variable operator*(const Variable& a, double b) {
-  return scale(a, b);
-}
-Variable operator/(const Variable& a, double b) {
-  return scale(a, 1 / b);
-}
-Variable operator+(double a, const Variable& b) {
-  return scale(b, 1, a);
-}
-Variable operator-(double a, const Variable& b) {
-  return scale(b, -1, a);
-}
-Variable operator*(double a, const Variable& b) {
-  return scale(b, a);
-}
-Variable operator/(double a, const Variable& b) {
-  return scale(pow(b, -1), a);
-}
-Variable operator-(const Variable& a) {
-  return scale(a, -1);
-}
+Variable operator+(const Variable& a, const Variable& b) { return add(a, b); }
+Variable operator-(const Variable& a, const Variable& b) { return sub(a, b); }
+Variable operator*(const Variable& a, const Variable& b) { return mul(a, b); }
+Variable operator/(const Variable& a, const Variable& b) { return div(a, b); }
+Variable operator+(const Variable& a, double b) { return scale(a, 1, b); }
+Variable operator-(const Variable& a, double b) { return scale(a, 1, -b); }
+Variable operator*(const Variable& a, double b) { return scale(a, b); }
+Variable operator/(const Variable& a, double b) { return scale(a, 1 / b); }
+Variable operator+(double a, const Variable& b) { return scale(b, 1, a); }
+Variable operator-(double a, const Variable& b) { return scale(b, -1, a); }
+Variable operator*(double a, const Variable& b) { return scale(b, a); }
+Variable operator/(double a, const Variable& b) { return scale(pow(b, -1), a); }
+Variable operator-(const Variable& a) { return scale(a, -1); }
 
 }  // namespace heed

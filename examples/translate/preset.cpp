@@ -63,8 +63,6 @@ ModelKind model_kind_by_name(const std::string& name) {
   raise<ValueError>("[model] wanted bahdanau or transformer, came \"{}\"", name);
 }
 
-std::string name_of(ModelKind kind) {
-  return kind == ModelKind::bahdanau ? "bahdanau" : "transformer";
-}
+std::string name_of(ModelKind kind) { return kind == ModelKind::bahdanau ? "bahdanau" : "transformer"; }
 
 }  // namespace heed::translate

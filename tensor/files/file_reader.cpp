@@ -10,9 +10,7 @@
 namespace heed {
 namespace {
 
-std::string reason(int number) {
-  return std::generic_category().message(number);
-}
+std::string reason(int number) { return std::generic_category().message(number); }
 
 }  // namespace
 
@@ -30,9 +28,7 @@ FileReader::FileReader(const char* op, const std::string& path) : op_(op), path_
   size_ = status.st_size;
 }
 
-FileReader::~FileReader() {
-  ::close(descriptor_);
-}
+FileReader::~FileReader() { ::close(descriptor_); }
 
 void FileReader::read(std::span<std::byte> bytes) {
   while (!bytes.empty()) {

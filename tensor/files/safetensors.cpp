@@ -133,9 +133,7 @@ void expect_savable(const std::string& name, const Tensor& tensor) {
 
 }  // namespace
 
-SafetensorsFile load_safetensors(const std::string& path) {
-  return Loader(path).load();
-}
+SafetensorsFile load_safetensors(const std::string& path) { return Loader(path).load(); }
 
 void save_safetensors(const std::string& path, const std::map<std::string, Tensor>& tensors,
                       const std::map<std::string, std::string>& metadata) {

@@ -5,7 +5,8 @@
 
 namespace heed::kernels {
 
-/// True with probability 1 - p (to the nearest 1/65536), each element by itself. ValueError unless 0 <= p <= 1.
+/// True with probability 1 - p (to the nearest 1/65536), each element by itself. ValueError unless 0 <= p
+/// <= 1.
 Tensor dropout_mask(const Shape& shape, double p, Generator& generator);
 
 /// x / (1 - p) where `keep`, else 0; all zeros for p = 1. Srivastava et al., "Dropout" (JMLR 2014).

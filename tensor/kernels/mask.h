@@ -8,8 +8,8 @@ namespace heed::kernels {
 /// heed, true means "may be seen".
 struct Mask {
   Tensor lengths = {};  ///< i64 (batch) or (batch, queries): key j is seen if j < length
-  Tensor keep = {};  ///< bool, 4 axes, each of (batch, heads, queries, keys) or 1
-  Tensor bias = {};  ///< float, the same axes: added to the scores; -infinity hides
+  Tensor keep = {};     ///< bool, 4 axes, each of (batch, heads, queries, keys) or 1
+  Tensor bias = {};     ///< float, the same axes: added to the scores; -infinity hides
   bool causal = false;  ///< query i sees key j if j <= i + keys - queries: both ends are aligned
 
   /// The first `lengths[b]` keys of sample b; i64 (batch) or (batch, queries).

@@ -180,6 +180,21 @@ TEST_P(EncoderDecoder, names_words_and_lengths_that_do_not_fit) {
   expect_error<ShapeError>([&] { (*model)(source_, ids({4, 2}), target_); }, "came");
 }
 
+TEST(Bahdanau, drops_weights_of_attention) {
+  // With one layer there is nothing else to drop.
+  nn::Bahdanau model({.source_vocabulary = 5, .target_vocabulary = 4, .width = 8, .dropout = 0.5});
+  const Tensor source = ids({{1, 2, 3, 4}}), target = ids({{1, 2, 3}});
+  EXPECT_FALSE(identical(model(source, ids({4}), target).data(), model(source, ids({4}), target).data()));
+}
+
+TEST(TransformerModel, drops_embedded_words_with_their_places) {
+  // With all dropped, a post-norm stack has nothing left that tells words and places apart.
+  nn::TransformerModel model(transformer_options(nn::PositionKind::sinusoidal, 1));
+  const Tensor source = ids({{1, 2, 3}}), target = ids({{1, 2, 3}});
+  const Tensor logits = model(source, ids({3}), target).data();
+  for (int64_t t = 1; t < 3; ++t) EXPECT_TRUE(close(logits.select(1, t), logits.select(1, 0), kExact)) << t;
+}
+
 TEST(TransformerModel, names_both_numbers_when_a_sentence_is_too_long) {
   for (const auto position : {nn::PositionKind::sinusoidal, nn::PositionKind::learned}) {
     nn::TransformerModel model(transformer_options(position));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -116,6 +117,12 @@ inline Tensor random_tensor(const Shape& shape, uint64_t seed = 1) {
 }
 
 inline Tensor ids(const NestedList& values) { return tensor_of(values, DType::i64); }
+
+/// True if both have the same names and under each the same bits.
+inline bool same_numbers(const StateDict& a, const StateDict& b) {
+  return std::ranges::equal(
+      a, b, [](const auto& x, const auto& y) { return x.first == y.first && identical(x.second, y.second); });
+}
 
 /// Slices of an axis in another order.
 inline Tensor reordered(const Tensor& x, int64_t axis, const std::vector<int64_t>& order) {

@@ -13,7 +13,7 @@ TEST(CrossEntropy, is_the_mean_over_the_targets_that_count) {
   const auto x = logits.data().to_vector<double>();
   double total = 0;
   for (size_t i = 0; i < 6; ++i) {
-    const auto target = targets.to_vector<size_t>()[i];
+    const auto target = static_cast<size_t>(targets.to_vector<int64_t>()[i]);
     if (target == 1) continue;
     double sum = 0;
     for (size_t c = 0; c < 4; ++c) sum += std::exp(x[4 * i + c]);

@@ -78,11 +78,6 @@ StateDict copies(const StateDict& state) {
   return result;
 }
 
-bool same_numbers(const StateDict& a, const StateDict& b) {
-  return std::ranges::equal(
-      a, b, [](const auto& x, const auto& y) { return x.first == y.first && identical(x.second, y.second); });
-}
-
 }  // namespace
 
 TEST(Module, lists_its_own_parameters_first_and_then_those_of_its_children) {

@@ -74,7 +74,8 @@ TEST(GRU, one_step_at_a_time_equals_the_whole) {
 TEST(GRU, continues_from_a_state) {
   nn::GRU gru(two_layers());
   const Variable x(some_input());
-  const auto whole = gru(x), first = gru(x.slice(1, 0, 2)), rest = gru(x.slice(1, 2, 5), {}, first.state);
+  const auto whole = gru(x), first = gru(x.slice(1, 0, 2)),
+             rest = gru(x.slice(1, 2, 5), Tensor(), first.state);
   EXPECT_TRUE(close(rest.output.data(), whole.output.data().slice(1, 2, 5), kF32));
   EXPECT_TRUE(close(joined(rest.state), joined(whole.state), kF32));
 }
@@ -161,8 +162,8 @@ TEST(GRU, names_what_does_not_fit) {
   expect_error<IndexError>([&] { gru(x, ids({1, -1, 2})); }, "[GRU] wanted lengths in [0, 5], came -1");
   nn::RecurrentState one{zeros({kBatch, kHidden})};
   const std::string message = "[GRU] wanted a state for each of 2 layers, came 1";
-  expect_error<ValueError>([&] { gru(x, {}, one); }, message);
+  expect_error<ValueError>([&] { gru(x, Tensor(), one); }, message);
   expect_error<ValueError>([&] { gru.step(x.select(1, 0), one); }, message);
   const nn::RecurrentState narrow(2, Variable(zeros({kBatch, 2})));
-  expect_error<ShapeError>([&] { gru(x, {}, narrow); }, "came (3, 2) and (9, 3)");
+  expect_error<ShapeError>([&] { gru(x, Tensor(), narrow); }, "came (3, 2) and (9, 3)");
 }

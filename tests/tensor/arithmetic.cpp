@@ -52,18 +52,10 @@ Tensor whole_numbers(const std::vector<int64_t>& values) {
 
 }  // namespace
 
-TEST(arithmetic, add) {
-  expect_elementwise(kernels::add, std::plus<>{});
-}
-TEST(arithmetic, sub) {
-  expect_elementwise(kernels::sub, std::minus<>{});
-}
-TEST(arithmetic, mul) {
-  expect_elementwise(kernels::mul, std::multiplies<>{});
-}
-TEST(arithmetic, div) {
-  expect_elementwise(kernels::div, std::divides<>{});
-}
+TEST(arithmetic, add) { expect_elementwise(kernels::add, std::plus<>{}); }
+TEST(arithmetic, sub) { expect_elementwise(kernels::sub, std::minus<>{}); }
+TEST(arithmetic, mul) { expect_elementwise(kernels::mul, std::multiplies<>{}); }
+TEST(arithmetic, div) { expect_elementwise(kernels::div, std::divides<>{}); }
 TEST(arithmetic, maximum) {
   expect_elementwise(kernels::maximum, [](double x, double y) { return std::max(x, y); });
 }

@@ -31,9 +31,7 @@ void expect_header_refused(const std::string& header, const std::string& part) {
 }
 
 /// A header with one tensor "a" made of these fields.
-std::string fields(const std::string& text) {
-  return "{\"a\":{" + text + "}}";
-}
+std::string fields(const std::string& text) { return "{\"a\":{" + text + "}}"; }
 
 std::string repeated(const std::string& text, int count) {
   std::string result;

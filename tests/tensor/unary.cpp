@@ -52,9 +52,7 @@ std::vector<float> at_the_limits(Tensor (*kernel)(const Tensor&)) {
   return y.select(1, 37).to_vector<float>();
 }
 
-double sigmoid_of(double x) {
-  return 1 / (1 + std::exp(-x));
-}
+double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 
 }  // namespace
 

@@ -17,9 +17,7 @@ namespace {
 
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
 
-Tensor two_by_three() {
-  return arange(0, 6).reshape({2, 3});
-}
+Tensor two_by_three() { return arange(0, 6).reshape({2, 3}); }
 
 }  // namespace
 

@@ -13,9 +13,7 @@ constexpr std::array kPossessives = {Determiner::kMy,  Determiner::kYour, Determ
                                      Determiner::kHer, Determiner::kOur,  Determiner::kTheir};
 constexpr std::array kNumbers = {Determiner::kTwo, Determiner::kThree, Determiner::kFour};
 
-bool has(const Noun& noun, Features features) {
-  return (noun.features & features) != 0;
-}
+bool has(const Noun& noun, Features features) { return (noun.features & features) != 0; }
 
 bool is_number(Determiner determiner) {
   return std::find(kNumbers.begin(), kNumbers.end(), determiner) != kNumbers.end();
@@ -93,9 +91,7 @@ const Noun& noun_of(std::string_view english) {
 
 }  // namespace
 
-bool fits(const Adjective& adjective, const Noun& noun) {
-  return has(noun, adjective.fits);
-}
+bool fits(const Adjective& adjective, const Noun& noun) { return has(noun, adjective.fits); }
 
 NounPhrases definite(Features features) {
   NounPhrases out;

@@ -17,9 +17,7 @@ const std::vector<CorpusEntry>& whole_corpus() {
 
 }  // namespace
 
-int64_t corpus_size() {
-  return static_cast<int64_t>(whole_corpus().size());
-}
+int64_t corpus_size() { return static_cast<int64_t>(whole_corpus().size()); }
 
 std::vector<CorpusEntry> corpus_entries(int64_t pairs, uint64_t seed) {
   if (pairs < 0 || pairs > corpus_size()) {

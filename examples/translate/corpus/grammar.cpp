@@ -15,9 +15,7 @@ std::string_view english_be(Person person) {
   return person == Person::kThird ? "is" : "are";
 }
 
-std::string_view english_do(Person person) {
-  return person == Person::kThird ? "does" : "do";
-}
+std::string_view english_do(Person person) { return person == Person::kThird ? "does" : "do"; }
 
 std::string_view english_present(const Verb& verb, Person person) {
   if (&verb == &verb_be()) return english_be(person);

@@ -109,24 +109,14 @@ constexpr Verb kBe = {"are",   "is", "", "", "être", "été", {"suis", "es", "e
 
 }  // namespace
 
-std::span<const Noun> nouns() {
-  return kNouns;
-}
+std::span<const Noun> nouns() { return kNouns; }
 
-std::span<const Adjective> adjectives() {
-  return kAdjectives;
-}
+std::span<const Adjective> adjectives() { return kAdjectives; }
 
-std::span<const Verb> transitive_verbs() {
-  return kTransitiveVerbs;
-}
+std::span<const Verb> transitive_verbs() { return kTransitiveVerbs; }
 
-std::span<const Verb> intransitive_verbs() {
-  return kIntransitiveVerbs;
-}
+std::span<const Verb> intransitive_verbs() { return kIntransitiveVerbs; }
 
-const Verb& verb_be() {
-  return kBe;
-}
+const Verb& verb_be() { return kBe; }
 
 }  // namespace heed::translate

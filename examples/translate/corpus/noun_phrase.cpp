@@ -108,9 +108,7 @@ Phrase phrase_of(const NounPhrase& noun_phrase, Usage usage) {
   return phrase;
 }
 
-bool is_plural(Person person) {
-  return person == Person::kWe || person == Person::kThirdPlural;
-}
+bool is_plural(Person person) { return person == Person::kWe || person == Person::kThirdPlural; }
 
 std::span<const Subject> pronouns() {
   static const std::vector<Subject> kPronouns = {

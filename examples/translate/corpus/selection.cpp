@@ -24,25 +24,15 @@ Phrase clitic(std::string_view english, std::string_view french) {
   return {{std::string(english)}, {{std::string(french), {0}}}};
 }
 
-Phrase every_day() {
-  return {{"every", "day"}, {{"chaque", {0}}, {"jour", {1}}}};
-}
+Phrase every_day() { return {{"every", "day"}, {{"chaque", {0}}, {"jour", {1}}}}; }
 
-Phrase yesterday() {
-  return {{"yesterday"}, {{"hier", {0}}}};
-}
+Phrase yesterday() { return {{"yesterday"}, {{"hier", {0}}}}; }
 
-Phrase tomorrow() {
-  return {{"tomorrow"}, {{"demain", {0}}}};
-}
+Phrase tomorrow() { return {{"tomorrow"}, {{"demain", {0}}}}; }
 
-bool is_noun_phrase(const Subjects& slot) {
-  return slot.size() > 1;
-}
+bool is_noun_phrase(const Subjects& slot) { return slot.size() > 1; }
 
-bool is_i(const Subjects& slot) {
-  return slot.front().person == Person::kI;
-}
+bool is_i(const Subjects& slot) { return slot.front().person == Person::kI; }
 
 /// Such as in "the king sees the king", which nobody says.
 bool same_noun(const Phrase& a, const Phrase& b) {
@@ -199,9 +189,7 @@ void take_orders(Selection& selection, const Verb& verb) {
   cells(objects(verb, true), 16, prohibition);
 }
 
-bool has_one_form(const Adjective& adjective) {
-  return adjective.masculine == adjective.feminine;
-}
+bool has_one_form(const Adjective& adjective) { return adjective.masculine == adjective.feminine; }
 
 /// Whether a pronoun can be said to be so: the gender of "I", "you" and "we" is not known.
 bool suits(const Adjective& adjective, const Subject& pronoun) {

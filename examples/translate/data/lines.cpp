@@ -9,9 +9,7 @@
 namespace heed::translate {
 namespace {
 
-std::string last_error() {
-  return std::generic_category().message(errno);
-}
+std::string last_error() { return std::generic_category().message(errno); }
 
 }  // namespace
 

@@ -63,9 +63,7 @@ CodePoints decomposed(std::string_view utf8) {
   return out;
 }
 
-int combining_class(CodePoint code) {
-  return utf8proc_get_property(code)->combining_class;
-}
+int combining_class(CodePoint code) { return utf8proc_get_property(code)->combining_class; }
 
 /// Puts each run of combining marks in canonical order. utf8proc_decompose would do it too, but takes
 /// quadratic time on a long run, which a file from elsewhere may hold.
@@ -96,9 +94,7 @@ CodePoint simplified(CodePoint code) {
   return utf8proc_tolower(code);
 }
 
-bool stands_apart(CodePoint code) {
-  return code == ',' || code == '.' || code == '!' || code == '?';
-}
+bool stands_apart(CodePoint code) { return code == ',' || code == '.' || code == '!' || code == '?'; }
 
 void append_utf8(CodePoint code, std::string& out) {
   std::array<utf8proc_uint8_t, 4> bytes{};
@@ -133,9 +129,7 @@ Sentence words(std::string_view utf8) {
   return out;
 }
 
-std::string joined(const Sentence& sentence) {
-  return fmt::format("{}", fmt::join(sentence, " "));
-}
+std::string joined(const Sentence& sentence) { return fmt::format("{}", fmt::join(sentence, " ")); }
 
 bool is_word(std::string_view text) {
   for (std::string_view rest = text; !rest.empty();) {
