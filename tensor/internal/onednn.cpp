@@ -7,14 +7,13 @@
 #include <unordered_map>
 
 #include <heed/tensor/error.h>
-#include <heed/tensor/internal/waits.h>
 #include <heed/tensor/threads.h>
 
 namespace heed::internal {
 namespace {
 
-/// Multiply-adds that are worth a thread of their own: below it, waking the thread costs more.
-constexpr int64_t kWorkPerThread = 1 << 19;
+/// Multiply-adds that are worth a thread of their own; see kRowChunkWork.
+constexpr int64_t kWorkPerThread = 1 << 22;
 constexpr size_t kMostPrimitives = 2048;
 
 /// Everything that a primitive depends on.
@@ -114,7 +113,6 @@ class ThreadScope {
 void multiply(const Product& p) {
   const int64_t work = p.batch * p.m * p.n * p.k;
   const int threads = static_cast<int>(std::clamp<int64_t>(work / kWorkPerThread, 1, num_threads()));
-  if (threads > 1) sleep_while_waiting();
   const ThreadScope scope(threads);
   try {
     thread_local dnnl::stream stream(engine());

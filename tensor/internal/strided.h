@@ -43,7 +43,7 @@ Pass<N> make_pass(const Shape& shape, const std::array<const Tensor*, N>& operan
   return pass;
 }
 
-inline constexpr int64_t kElementChunk = 1 << 15;
+inline constexpr int64_t kElementChunk = 1 << 17;
 
 /// f(offsets, count): `count` elements from these offsets on, each operand by its inner stride.
 template <size_t N, class F>

@@ -60,7 +60,7 @@ CrossEntropy cross_entropy(const Tensor& logits, const Tensor& targets, const Cr
     T* losses = result.losses.mutable_data<T>();
     T* logsumexp = result.logsumexp.mutable_data<T>();
     const T smoothing = static_cast<T>(options.label_smoothing);
-    internal::parallel_chunks(rows, internal::rows_per_chunk(classes * 2), [&](int64_t begin, int64_t end) {
+    internal::parallel_chunks(rows, internal::rows_per_chunk(classes), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         losses[row] = logsumexp[row] = 0;
         if (target[row] == options.ignore_index) continue;
@@ -85,7 +85,7 @@ Tensor cross_entropy_backward(const Tensor& grad, const Tensor& logits, const Te
     T* to = out.mutable_data<T>();
     const T spread = static_cast<T>(options.label_smoothing) / static_cast<T>(classes);
     const T peak = 1 - static_cast<T>(options.label_smoothing);
-    internal::parallel_chunks(rows, internal::rows_per_chunk(classes * 2), [&](int64_t begin, int64_t end) {
+    internal::parallel_chunks(rows, internal::rows_per_chunk(classes), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         T* line = to + row * classes;
         if (target[row] == options.ignore_index) {

@@ -51,7 +51,7 @@ Tensor dropout_mask(const Shape& shape, double p, Generator& generator) {
   const auto threshold = static_cast<uint16_t>(std::min(std::lround(p * 0x1p16), 0xffffL));
   const int64_t chunks = (keep.numel() + kChunk - 1) / kChunk;
   const uint64_t start = generator.take(static_cast<uint64_t>(chunks * kBlocks));
-  internal::parallel_chunks(chunks, 8, [&](int64_t begin, int64_t end) {
+  internal::parallel_chunks(chunks, 32, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
       draw_chunk(out + i * kChunk, std::min(kChunk, keep.numel() - i * kChunk), generator.seed(),
                  start + static_cast<uint64_t>(i * kBlocks), threshold);
@@ -70,7 +70,7 @@ Tensor dropout(const Tensor& x, const Tensor& keep, double p) {
     const auto* kept = reinterpret_cast<const uint8_t*>(mask.bytes());
     T* to = out.mutable_data<T>();
     const T scale = static_cast<T>(factor);
-    internal::parallel_chunks(x.numel(), 1 << 15, [&](int64_t begin, int64_t end) {
+    internal::parallel_chunks(x.numel(), 1 << 17, [&](int64_t begin, int64_t end) {
 #pragma omp simd
       for (int64_t i = begin; i < end; ++i) to[i] = internal::keep_or_zero(kept[i], in[i] * scale);
     });

@@ -31,7 +31,7 @@ void adam_update(Tensor& parameter, const Tensor& grad, Tensor& m, Tensor& v, co
     const T rate = static_cast<T>(options.lr / correction1),
             root = static_cast<T>(1 / std::sqrt(correction2));
     const T epsilon = static_cast<T>(options.epsilon), decay = static_cast<T>(options.weight_decay);
-    internal::parallel_chunks(parameter.numel(), 1 << 14, [&](int64_t begin, int64_t end) {
+    internal::parallel_chunks(parameter.numel(), 1 << 17, [&](int64_t begin, int64_t end) {
 #pragma omp simd
       for (int64_t i = begin; i < end; ++i) {
         const T slope = g[i] + decay * p[i];
