@@ -46,7 +46,10 @@ TrainingResult train(Translator& translator, std::span<const Encoded> examples,
         raise<ValueError>("[train] the loss of step {} is {}: try a lower --lr", state.step + 1, loss.item());
       optimizer.zero_grad();
       loss.backward();
-      optim::clip_grad_norm(parameters, options.clip);
+      const double norm = optim::clip_grad_norm(parameters, options.clip);
+      if (!std::isfinite(norm))
+        raise<ValueError>("[train] the gradient's norm at step {} is {}: try a lower --lr", state.step + 1,
+                          norm);
       optimizer.step();
 
       total += loss.item() * static_cast<double>(batch.target_tokens);

@@ -21,7 +21,7 @@ struct TrainingResult {
 };
 
 /// Trains the translator's model on the examples by Adam and shows the progress. ValueError, naming the step,
-/// when a loss is not finite.
+/// when a loss or a gradient is not finite.
 TrainingResult train(Translator& translator, std::span<const Encoded> examples,
                      const TrainingOptions& options);
 
