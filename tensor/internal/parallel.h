@@ -23,9 +23,9 @@ void parallel_chunks(int64_t count, int64_t chunk, F&& f) {
   for (int64_t i = 0; i < chunks; ++i) run(i);
 }
 
-/// How many rows make a chunk of about `kRowChunkWork` units, some 50 microseconds, when one row is `work` units.
-/// Smaller arrays stay on one thread: little would be gained, and beside another busy process a team of threads can
-/// lose a whole time slice at each loop.
+/// How many rows make a chunk of about `kRowChunkWork` units, some 50 microseconds, when one row is `work`
+/// units. Smaller arrays stay on one thread: little would be gained, and beside another busy process a team
+/// of threads can lose a whole time slice at each loop.
 inline constexpr int64_t kRowChunkWork = 1 << 17;
 inline int64_t rows_per_chunk(int64_t work) {
   return std::max<int64_t>(1, kRowChunkWork / std::max<int64_t>(work, 1));
