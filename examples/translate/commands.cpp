@@ -6,8 +6,8 @@
 #include <spdlog/spdlog.h>
 #include <zlib.h>
 
+#include <filesystem>
 #include <iostream>
-#include <set>
 
 #include "translate/corpus/corpus.h"
 #include "translate/training.h"
@@ -21,7 +21,7 @@ constexpr int64_t kCorpusExamples = 6000;
 constexpr int64_t kCorpusEpochs = 24;
 constexpr int64_t kCorpusHoldout = 12;
 constexpr int64_t kFileEpochs = 100;
-constexpr size_t kShownSentences = 8;
+constexpr size_t kShownSentences = 6;
 
 /// The held-out sources are the same in every run, whatever the seed: a property of the sentence alone.
 bool is_held_out(const SentencePair& pair, int64_t holdout) {
@@ -54,22 +54,29 @@ Split split(std::vector<SentencePair> pairs, int64_t holdout) {
   return result;
 }
 
-/// A few sentences that the model has not seen, with their references.
+/// Translates the sentences that were kept out, and prints the first few beside their references.
 void show_unseen(Translator& translator, const std::vector<SentencePair>& held_out) {
   std::vector<std::string> sources;
-  std::vector<const SentencePair*> shown;
-  for (const SentencePair& pair : held_out) {
-    if (shown.size() == kShownSentences) break;
-    sources.push_back(joined(pair.source));
-    shown.push_back(&pair);
-  }
+  for (const SentencePair& pair : held_out) sources.push_back(joined(pair.source));
   const auto translations = translator.translate(sources);
+  size_t exact = 0;
   fmt::print("Sentences that it has not seen:\n");
-  for (size_t i = 0; i < shown.size(); ++i) {
-    const std::string reference = joined(shown[i]->target);
-    fmt::print("  {}\n    {}{}\n", sources[i], translations[i],
-               translations[i] == reference ? "" : fmt::format("   (reference: {})", reference));
+  for (size_t i = 0; i < held_out.size(); ++i) {
+    const std::string reference = joined(held_out[i].target);
+    exact += translations[i] == reference;
+    if (i < kShownSentences)
+      fmt::print("  {}\n    translation  {}\n    reference    {}\n", sources[i], translations[i], reference);
   }
+  fmt::print("Of {} such sentences, {} are translated exactly as their reference ({:.1f}%).\n",
+             held_out.size(), exact,
+             100.0 * static_cast<double>(exact) / static_cast<double>(held_out.size()));
+}
+
+/// Made before the training, so that hours of it are not lost to a folder that cannot be.
+void make_folder(const std::string& path) {
+  std::error_code problem;
+  std::filesystem::create_directories(path, problem);
+  if (problem) raise<FileError>("[train] {}: cannot make this folder: {}", path, problem.message());
 }
 
 }  // namespace
@@ -82,6 +89,7 @@ void run(const TrainCommand& command) {
   auto [training, held_out] =
       split(load_pairs(command, preset), command.holdout.value_or(embedded ? kCorpusHoldout : 0));
 
+  make_folder(command.out);
   manual_seed(command.seed);
   Translator translator(architecture_of(preset, kind), Vocabulary(sources(training), preset.min_frequency),
                         Vocabulary(targets(training), preset.min_frequency));

@@ -74,6 +74,7 @@ TEST_F(Program, RefusesDataThatItCannotUse) {
 TEST_F(Program, RefusesOptionsThatItDoesNotKnow) {
   expect_refused(train("--preset huge"), 1, "wanted one of toy, small, base, came \"huge\"");
   expect_refused(train("--model rnn"), 1, "wanted bahdanau or transformer, came \"rnn\"");
+  expect_refused("train --epochs 1 --out /dev/null/model", 1, "/dev/null/model: cannot make this folder");
   EXPECT_EQ(run("train").status, 2);
   EXPECT_EQ(run("").status, 2);
   EXPECT_EQ(run(train("--epochs 0")).status, 2);
