@@ -30,16 +30,17 @@ install_packages() {
     >/dev/null
 }
 
-# build PRESET [CMAKE OPTION ...]: configures quietly unless it fails, and builds.
+# build PRESET [CMAKE OPTION ...]: configures and builds, quietly unless something fails.
 build() {
   local preset=$1 log
   shift
   if command -v ccache >/dev/null; then set -- "$@" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
   if [ -n "${CI:-}" ]; then set -- "$@" -DHEED_WARNINGS_AS_ERRORS=ON; fi
-  say "Building ($preset)"
+  say "Building ($preset); the first time takes some minutes"
   if ! log=$(cmake --preset "$preset" "$@" 2>&1); then
     printf '%s\n' "$log" >&2
     exit 1
   fi
-  cmake --build --preset "$preset"
+  # On a terminal Ninja's one status line shows how far it is; elsewhere only what goes wrong is worth a line.
+  if [ -t 1 ]; then cmake --build --preset "$preset"; else cmake --build --preset "$preset" -- --quiet; fi
 }

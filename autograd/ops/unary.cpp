@@ -1,5 +1,8 @@
 #include <heed/autograd/ops/unary.h>
 
+#include <numbers>
+
+#include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/record.h>
 #include <heed/tensor/kernels/unary.h>
 
@@ -11,6 +14,14 @@ Variable relu_gate(const Variable& g, const Tensor& x) {
   return record("relu_gate", kernels::relu_backward(g.data(), x), {&g}, [x = SavedTensor(x)](Backward& back) {
     back.give(0, [&] { return relu_gate(back.grad(), back.value(x)); });
   });
+}
+
+/// g where the constant x lies in [low, high], else 0; its own adjoint too.
+Variable clamp_gate(const Variable& g, const Tensor& x, double low, double high) {
+  return record("clamp_gate", kernels::clamp_backward(g.data(), x, low, high), {&g},
+                [=, x = SavedTensor(x)](Backward& back) {
+                  back.give(0, [&] { return clamp_gate(back.grad(), back.value(x), low, high); });
+                });
 }
 
 }  // namespace
@@ -32,6 +43,46 @@ Variable sqrt(const Variable& x) {
   Tensor y = kernels::sqrt(x.data());
   return record("sqrt", y, {&x}, [y = SavedOutput(y)](Backward& back) {
     back.give(0, [&] { return back.grad() / (2 * back.value(y)); });
+  });
+}
+
+Variable rsqrt(const Variable& x) {
+  Tensor y = kernels::rsqrt(x.data());
+  return record("rsqrt", y, {&x}, [y = SavedOutput(y)](Backward& back) {
+    back.give(0, [&] { return back.grad() * back.value(y).pow(3) * -0.5; });
+  });
+}
+
+Variable abs(const Variable& x) {
+  return record("abs", kernels::abs(x.data()), {&x}, [x = Saved(x)](Backward& back) {
+    back.give(0, [&] { return back.grad() * kernels::sign(back.value(x).data()); });
+  });
+}
+
+Variable sin(const Variable& x) {
+  return record("sin", kernels::sin(x.data()), {&x}, [x = Saved(x)](Backward& back) {
+    back.give(0, [&] { return back.grad() * cos(back.value(x)); });
+  });
+}
+
+Variable cos(const Variable& x) {
+  return record("cos", kernels::cos(x.data()), {&x}, [x = Saved(x)](Backward& back) {
+    back.give(0, [&] { return -back.grad() * sin(back.value(x)); });
+  });
+}
+
+Variable erf(const Variable& x) {
+  return record("erf", kernels::erf(x.data()), {&x}, [x = Saved(x)](Backward& back) {
+    back.give(0, [&] {
+      const Variable at = back.value(x);
+      return back.grad() * exp(-(at * at)) * (2 * std::numbers::inv_sqrtpi);
+    });
+  });
+}
+
+Variable clamp(const Variable& x, double low, double high) {
+  return record("clamp", kernels::clamp(x.data(), low, high), {&x}, [=, x = Saved(x)](Backward& back) {
+    back.give(0, [&] { return clamp_gate(back.grad(), back.value(x).data(), low, high); });
   });
 }
 

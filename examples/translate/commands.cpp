@@ -18,7 +18,7 @@ namespace {
 /// The embedded corpus is larger and its sentences longer than the toy set: these make a good translator of
 /// it.
 constexpr int64_t kCorpusExamples = 6000;
-constexpr int64_t kCorpusEpochs = 24;
+constexpr int64_t kCorpusEpochs = 20;
 constexpr int64_t kCorpusHoldout = 12;
 constexpr int64_t kFileEpochs = 100;
 constexpr size_t kShownSentences = 6;

@@ -13,6 +13,18 @@ extern "C" float logf(float) noexcept;
 #pragma omp declare simd notinbranch
 extern "C" double log(double) noexcept;
 #pragma omp declare simd notinbranch
+extern "C" float erff(float) noexcept;
+#pragma omp declare simd notinbranch
+extern "C" double erf(double) noexcept;
+#pragma omp declare simd notinbranch
+extern "C" float sinf(float) noexcept;
+#pragma omp declare simd notinbranch
+extern "C" double sin(double) noexcept;
+#pragma omp declare simd notinbranch
+extern "C" float cosf(float) noexcept;
+#pragma omp declare simd notinbranch
+extern "C" double cos(double) noexcept;
+#pragma omp declare simd notinbranch
 extern "C" float tanhf(float) noexcept;
 #pragma omp declare simd notinbranch
 extern "C" double tanh(double) noexcept;
@@ -48,6 +60,12 @@ inline float fast_exp(float x) {
   const float value = series * first * second;
   return vanishes ? 0.0f : value;
 }
+inline float fast_erf(float x) { return ::erff(x); }
+inline double fast_erf(double x) { return ::erf(x); }
+inline float fast_sin(float x) { return ::sinf(x); }
+inline double fast_sin(double x) { return ::sin(x); }
+inline float fast_cos(float x) { return ::cosf(x); }
+inline double fast_cos(double x) { return ::cos(x); }
 inline double fast_exp(double x) { return ::exp(x); }
 inline float fast_log(float x) { return ::logf(x); }
 inline double fast_log(double x) { return ::log(x); }

@@ -15,6 +15,12 @@ std::vector<OpCase> cases() {
       {"tanh", [](In x, Args) { return Variables{x[0].tanh()}; }, nullptr, small},
       {"sigmoid", [](In x, Args) { return Variables{x[0].sigmoid()}; }, nullptr, small},
       {"relu", [](In x, Args) { return Variables{x[0].relu()}; }, nullptr, small},
+      {"rsqrt", [](In x, Args) { return Variables{rsqrt(x[0])}; }, nullptr, small},
+      {"abs", [](In x, Args) { return Variables{abs(x[0])}; }, nullptr, small},
+      {"sin", [](In x, Args) { return Variables{sin(x[0])}; }, nullptr, small},
+      {"cos", [](In x, Args) { return Variables{cos(x[0])}; }, nullptr, small},
+      {"erf", [](In x, Args) { return Variables{erf(x[0])}; }, nullptr, small},
+      {"clamp", [](In x, Args) { return Variables{clamp(x[0], -0.5, 0.8)}; }, nullptr, small},
   };
 }
 
@@ -46,9 +52,19 @@ TEST(unary, the_slope_of_relu_at_zero_is_zero) {
   expect_at(relu, {-1, -0.0, 0, 1}, {0, 0, 0, 1}, {0, 0, 0, 1});
 }
 
+TEST(unary, the_slope_of_abs_at_zero_is_zero) { expect_at(abs, {-2, 0, 3}, {2, 0, 3}, {-1, 0, 1}); }
+
+TEST(unary, clamp_keeps_the_slope_at_its_ends) {
+  const auto unit = [](const Variable& x) { return clamp(x, -1, 1); };
+  expect_at(unit, {-2, -1, 0, 1, 2}, {-1, -1, 0, 1, 1}, {0, 1, 1, 1, 0});
+  expect_error<ValueError>([] { return clamp(zeros({2}), 1, -1); },
+                           "[clamp] wanted low <= high, came 1 and -1");
+}
+
 TEST(unary, nan_is_never_hidden) {
   const Tensor x = tensor_of({std::numeric_limits<double>::quiet_NaN()});
-  for (const auto f : {exp, log, sqrt, tanh, sigmoid, relu}) EXPECT_TRUE(std::isnan(f(x).item()));
+  for (const auto f : {exp, log, sqrt, tanh, sigmoid, relu, rsqrt, abs, sin, cos, erf})
+    EXPECT_TRUE(std::isnan(f(x).item()));
 }
 
 TEST(unary, whole_numbers_are_refused) {

@@ -108,6 +108,45 @@ TEST(unary, relu) {
   EXPECT_TRUE(std::isnan(limits[2]));
 }
 
+TEST(unary, rsqrt) {
+  expect_function(
+      kernels::rsqrt, [](double x) { return 1 / std::sqrt(x); }, 1e-3, 50);
+  EXPECT_EQ(kernels::rsqrt(scalar(0)).item(), INFINITY);
+}
+TEST(unary, abs) {
+  expect_function(
+      kernels::abs, [](double x) { return std::fabs(x); }, -5, 5);
+  EXPECT_FALSE(std::signbit(kernels::abs(scalar(-0.0)).item()));
+}
+TEST(unary, sign) {
+  const auto signs = kernels::sign(tensor_of({-3, 0, 2, INFINITY, -INFINITY, NAN})).to_vector<float>();
+  EXPECT_EQ(std::vector<float>(signs.begin(), signs.end() - 1), (std::vector<float>{-1, 0, 1, 1, -1}));
+  EXPECT_TRUE(std::isnan(signs.back()));
+}
+TEST(unary, sin_and_cos) {
+  expect_function(
+      kernels::sin, [](double x) { return std::sin(x); }, -20, 20);
+  expect_function(
+      kernels::cos, [](double x) { return std::cos(x); }, -20, 20);
+  EXPECT_TRUE(std::isnan(kernels::sin(scalar(INFINITY)).item()));
+}
+TEST(unary, erf) {
+  expect_function(
+      kernels::erf, [](double x) { return std::erf(x); }, -4, 4);
+  const auto limits = at_the_limits(kernels::erf);
+  EXPECT_EQ(limits[0], 1);
+  EXPECT_EQ(limits[1], -1);
+  EXPECT_TRUE(std::isnan(limits[2]));
+}
+TEST(unary, clamp) {
+  const Tensor x = tensor_of({-3, -1, 0.5, 2, INFINITY, -INFINITY});
+  EXPECT_EQ(kernels::clamp(x, -1, 1).to_vector<float>(), (std::vector<float>{-1, -1, 0.5, 1, 1, -1}));
+  EXPECT_EQ(kernels::clamp_backward(ones({6}), x, -1, 1).to_vector<float>(),
+            (std::vector<float>{0, 1, 1, 0, 0, 0}));
+  EXPECT_TRUE(std::isnan(kernels::clamp(scalar(NAN), -1, 1).item()));
+  expect_error<ValueError>([&] { kernels::clamp(x, 1, NAN); }, "[clamp] wanted low <= high");
+}
+
 TEST(unary, relu_backward) {
   const Tensor x = tensor_of({-1, 0, 2, INFINITY, NAN});
   const Tensor grad = tensor_of({5, 6, 7, 8, 9});

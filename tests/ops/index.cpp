@@ -1,0 +1,113 @@
+#include <heed/tensor/kernels/index.h>
+#include <heed/tensor/random.h>
+
+#include "tests/ops/op_case.h"
+
+namespace heed::test {
+namespace {
+
+Tensor none(const Shape& shape) { return zeros(shape, DType::i64); }
+Tensor ids(const NestedList& values) { return tensor_of(values, DType::i64); }
+
+OpCase gather_case(const std::string& name, int64_t axis, std::vector<Variant> small = {}) {
+  return {"gather_" + name, [axis](In x, Args a) { return Variables{gather(x[0], axis, a[0])}; }, nullptr,
+          std::move(small)};
+}
+
+/// Onto the shape of the fixture; where a case is small, the sizes along its axis are 2.
+OpCase scatter_case(const std::string& name, int64_t axis) {
+  return {
+      "scatter_add_" + name,
+      [axis](In x, Args a) {
+        return Variables{scatter_add({2, 3, 4}, axis, a[0], x[0])};
+      },
+      nullptr,
+      {{{{1, 1, 1}}, {none({1, 1, 1})}}, {{{2, 0, 1}}, {none({2, 0, 1})}}, {{{0, 0, 0}}, {none({0, 0, 0})}}}};
+}
+
+/// The same as a product with a matrix of zeros and ones: what is selected along axis 1 of (2, size, 3).
+Variables select_by_product(In x, Args a) {
+  return {matmul(kernels::one_hot(a[0], x[0].size(1), DType::f64).to(x[0].dtype()), x[0])};
+}
+
+OpCase select_case(const std::string& name, int64_t axis, OpFunction reference = nullptr,
+                   std::vector<Variant> small = {}, std::vector<Variant> large = {}) {
+  return {"index_select_" + name, [axis](In x, Args a) { return Variables{index_select(x[0], axis, a[0])}; },
+          std::move(reference), std::move(small), std::move(large)};
+}
+
+std::vector<OpCase> cases() {
+  return {
+      gather_case("first", 0,
+                  {{{{1}}, {ids({0})}},
+                   {{{2}}, {ids({1, 1, 1})}},
+                   {{{2, 3}}, {none({0, 3})}},
+                   {{{2, 0}}, {none({2, 0})}},
+                   {{{0, 3}}, {none({0, 2})}}}),
+      gather_case("middle", 1, {{{{2, 3}}, {ids({{2}})}}, {{{2, 0}}, {none({2, 0})}}}),
+      gather_case("last", -1, {{{{2, 3}}, {none({1, 0})}}}),
+      scatter_case("first", 0),
+      scatter_case("middle", 1),
+      scatter_case("last", -1),
+      select_case(
+          "first", 0, nullptr,
+          {{{{1}}, {ids({0, 0})}}, {{{2, 3}}, {none({0})}}, {{{2, 0}}, {ids({1})}}, {{{0, 3}}, {none({0})}}}),
+      select_case("middle", 1, select_by_product, {{{{2, 3, 1}}, {ids({2, 2})}}},
+                  {{{{2, 67, 33}}, {ids({66, 0, 5, 5, 40})}}}),
+      select_case("last", -1)};
+}
+
+INSTANTIATE_TEST_SUITE_P(index, OpTest, testing::ValuesIn(cases()), case_name);
+
+TEST(index, what_is_read_several_times_gets_the_sum_of_the_gradients) {
+  const Variable x(tensor_of({{1, 2, 3}}), true);
+  const Variable y = gather(x, 1, ids({{2, 0, 2, 2}}));
+  EXPECT_TRUE(close(y.data(), {3, 1, 3, 3}, kExact));
+  y.backward(tensor_of({{1, 2, 4, 8}}));
+  EXPECT_TRUE(close(x.grad().data(), {2, 0, 13}, kExact));
+}
+
+TEST(index, edited_indices_are_an_error) {
+  for (const auto f : {gather, index_select}) {
+    Tensor index = ids({0, 1});
+    const Variable x(tensor_of({1, 2}), true);
+    const Variable y = sum(f(x, 0, index));
+    index.set({0}, 1);
+    expect_error<GraphError>([&] { y.backward(); }, "edited");
+  }
+}
+
+TEST(index, indices_that_do_not_fit_are_named) {
+  const Variable x = zeros({2, 3});
+  expect_error<IndexError>(
+      [&] {
+        return gather(x, 1, ids({{0, 3}}));
+      },
+      "[gather] index 3 is outside the 3 places");
+  expect_error<IndexError>([&] { return gather(x, 2, none({2, 3})); }, "[gather] wanted an axis in [-2, 2)");
+  expect_error<DTypeError>([&] { return gather(x, 1, zeros({2, 3})); }, "[gather] wanted i64 indices");
+  expect_error<ShapeError>([&] { return gather(x, 1, none({3})); },
+                           "[gather] wanted an index of 2 axes, came (3,)");
+  expect_error<ShapeError>(
+      [&] {
+        return scatter_add({2, 3}, 1, none({2, 1}), x);
+      },
+      "[scatter_add] wanted a source of the index's shape (2, 1), came (2, 3)");
+  expect_error<IndexError>(
+      [&] {
+        return scatter_add({2, 3}, 0, full({2, 3}, -1, DType::i64), x);
+      },
+      "[scatter_add] index -1 is outside the 2 places");
+  expect_error<IndexError>([&] { return index_select(x, 0, ids({2})); },
+                           "[index_select] index 2 is outside the 2 places");
+  expect_error<IndexError>([&] { return index_select(x, -3, ids({0})); },
+                           "[index_select] wanted an axis in [-2, 2), came -3");
+  expect_error<ShapeError>(
+      [&] {
+        return index_select(x, 0, none({1, 1}));
+      },
+      "[index_select] wanted ids (count), came (1, 1)");
+}
+
+}  // namespace
+}  // namespace heed::test
