@@ -24,8 +24,8 @@ std::vector<Variable> with_gradients(std::span<const Variable> parameters) {
 void scale_gradient(Variable& parameter, double factor) {
   Variable grad = parameter.grad();
   parameter.zero_grad();
-  const bool is_ours = grad.is_sole_handle() && grad.data().is_sole_owner() && !grad.data().is_expanded() &&
-                       !grad.requires_grad();
+  const bool is_ours = grad.is_sole_handle() && grad.data().is_sole_owner() &&
+                       !grad.data().overlaps_itself() && !grad.requires_grad();
   Tensor numbers = grad.data();
   if (is_ours)
     kernels::scale_into(numbers, factor);

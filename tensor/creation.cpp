@@ -36,6 +36,25 @@ template Tensor from_values(std::span<const bfloat16>, const Shape&);
 template Tensor from_values(std::span<const int64_t>, const Shape&);
 template Tensor from_values(std::span<const bool>, const Shape&);
 
+template <class T>
+Tensor wrap(std::span<T> memory, const Shape& shape, std::shared_ptr<const void> owner) {
+  if (static_cast<int64_t>(memory.size()) != element_count(shape))
+    raise<ShapeError>("[wrap] wanted {} values for shape {}, came {}", element_count(shape), shape,
+                      memory.size());
+  if (reinterpret_cast<uintptr_t>(memory.data()) % alignof(T) != 0)
+    raise<ValueError>("[wrap] wanted memory aligned to {} bytes, came address {}", alignof(T),
+                      static_cast<const void*>(memory.data()));
+  auto storage = std::make_shared<Storage>(reinterpret_cast<std::byte*>(memory.data()),
+                                           static_cast<int64_t>(memory.size_bytes()), std::move(owner));
+  return Tensor::over(std::move(storage), shape, dtype_of<T>());
+}
+
+template Tensor wrap(std::span<float>, const Shape&, std::shared_ptr<const void>);
+template Tensor wrap(std::span<double>, const Shape&, std::shared_ptr<const void>);
+template Tensor wrap(std::span<bfloat16>, const Shape&, std::shared_ptr<const void>);
+template Tensor wrap(std::span<int64_t>, const Shape&, std::shared_ptr<const void>);
+template Tensor wrap(std::span<bool>, const Shape&, std::shared_ptr<const void>);
+
 Tensor arange(double begin, double end, double step, DType dtype) {
   if (step == 0 || (end - begin) / step < 0 || !std::isfinite((end - begin) / step))
     raise<ValueError>("[arange] wanted a step that leads from {} to {}, came {}", begin, end, step);

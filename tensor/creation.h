@@ -1,6 +1,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,13 @@ Tensor eye(int64_t rows, int64_t columns, DType dtype = DType::f32);
 /// T is float, double, bfloat16, int64_t or bool.
 template <class T>
 Tensor from_values(std::span<const T> values, const Shape& shape);
+
+/// A tensor over memory that is not heed's: nothing is copied, and an edit through one is seen through the
+/// other. `owner` is kept for as long as a tensor uses the memory; without one the caller keeps the memory
+/// alive. ShapeError when there are not as many values as the shape holds, ValueError when they are not
+/// aligned for T.
+template <class T>
+Tensor wrap(std::span<T> memory, const Shape& shape, std::shared_ptr<const void> owner = nullptr);
 
 /// A number, or a list of lists and numbers in braces: what tensor_of reads.
 class NestedList {

@@ -124,7 +124,12 @@ Cache& cache() {
 
 Storage::Storage(int64_t bytes) : data_(cache().take(bytes)), bytes_(bytes) {}
 
-Storage::~Storage() { cache().give_back(data_, bytes_); }
+Storage::Storage(std::byte* data, int64_t bytes, std::shared_ptr<const void> owner)
+    : data_(data), bytes_(bytes), is_outside_(true), owner_(std::move(owner)) {}
+
+Storage::~Storage() {
+  if (!is_outside_) cache().give_back(data_, bytes_);
+}
 
 MemoryStats memory_stats() { return cache().stats(); }
 void reset_peak_memory() { cache().reset_peak(); }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace heed {
 
@@ -25,18 +26,24 @@ class Storage {
  public:
   /// Throws MemoryError, with the size, when the memory cannot be had.
   explicit Storage(int64_t bytes);
+  /// Memory from elsewhere, which is neither copied nor counted; `owner` is let go of with the storage.
+  Storage(std::byte* data, int64_t bytes, std::shared_ptr<const void> owner);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
   std::byte* data() { return data_; }
   int64_t bytes() const { return bytes_; }
+  /// True if the memory is not heed's own.
+  bool is_outside() const { return is_outside_; }
   uint64_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   std::byte* data_ = nullptr;
   int64_t bytes_ = 0;
+  bool is_outside_ = false;
+  std::shared_ptr<const void> owner_;
   std::atomic<uint64_t> version_ = 0;
 };
 

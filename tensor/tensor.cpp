@@ -1,6 +1,8 @@
 #include <heed/tensor/tensor.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
 
 #include <heed/tensor/internal/dispatch.h>
 #include <heed/tensor/kernels/cast.h>
@@ -8,12 +10,19 @@
 namespace heed {
 
 Tensor Tensor::empty(const Shape& shape, DType dtype) {
+  const int64_t numel = element_count(shape);
+  constexpr int64_t kMostElements = int64_t{1} << 59;  // their bytes still fit in 63 bits
+  if (numel > kMostElements) raise<MemoryError>("[empty] no memory holds a tensor of shape {}", shape);
+  return over(std::make_shared<Storage>(numel * size_of(dtype)), shape, dtype);
+}
+
+Tensor Tensor::over(std::shared_ptr<Storage> storage, const Shape& shape, DType dtype) {
   Tensor result;
   result.numel_ = element_count(shape);
-  constexpr int64_t kMostElements = int64_t{1} << 59;  // their bytes still fit in 63 bits
-  if (result.numel_ > kMostElements)
-    raise<MemoryError>("[empty] no memory holds a tensor of shape {}", shape);
-  result.storage_ = std::make_shared<Storage>(result.numel_ * size_of(dtype));
+  if (result.numel_ > storage->bytes() / size_of(dtype))
+    raise<ShapeError>("[over] wanted memory for {}{}, came {} bytes", name_of(dtype), shape,
+                      storage->bytes());
+  result.storage_ = std::move(storage);
   result.shape_ = shape;
   result.strides_ = contiguous_strides(shape);
   result.dtype_ = dtype;
@@ -53,9 +62,17 @@ bool Tensor::is_contiguous() const {
   return true;
 }
 
-bool Tensor::is_expanded() const {
+bool Tensor::overlaps_itself() const {
+  if (is_contiguous()) return false;
+  std::vector<std::pair<int64_t, int64_t>> axes;  // stride and size
   for (int64_t axis = 0; axis < rank(); ++axis)
-    if (shape_[axis] > 1 && strides_[axis] == 0) return true;
+    if (shape_[axis] > 1) axes.emplace_back(std::abs(strides_[axis]), shape_[axis]);
+  std::ranges::sort(axes);
+  int64_t reach = 0;
+  for (const auto& [stride, size] : axes) {
+    if (stride <= reach) return true;
+    reach += stride * (size - 1);
+  }
   return false;
 }
 
@@ -70,8 +87,8 @@ void Tensor::expect_contiguous() const {
 
 std::byte* Tensor::writable_bytes() {
   if (!defined()) raise<ValueError>("[write] wanted a tensor, came an undefined one");
-  if (is_expanded())
-    raise<ValueError>("[write] several elements of {} share one place in memory (strides {}): clone it first",
+  if (overlaps_itself())
+    raise<ValueError>("[write] elements of {} share places in memory (strides {}): clone it first",
                       describe(*this), strides_);
   storage_->bump_version();
   return storage_->data() + offset_ * size_of(dtype_);

@@ -20,6 +20,8 @@ class Tensor {
   Tensor() = default;
   /// Uninitialized numbers of this shape. Throws ShapeError or MemoryError.
   static Tensor empty(const Shape& shape, DType dtype = DType::f32);
+  /// The numbers of a storage, in row-major order. ShapeError unless the storage holds them.
+  static Tensor over(std::shared_ptr<Storage> storage, const Shape& shape, DType dtype);
   /// The same numbers under other strides: the primitive beneath every view. IndexError when an element would
   /// lie outside the memory.
   Tensor view(const Shape& shape, const Strides& strides, int64_t offset) const;
@@ -36,10 +38,11 @@ class Tensor {
   int64_t offset() const { return offset_; }
   /// Row-major without gaps.
   bool is_contiguous() const;
-  /// True if one element of memory stands for several of the tensor, as after `expand`.
-  bool is_expanded() const;
-  /// True if no other tensor shares this memory.
-  bool is_sole_owner() const { return storage_.use_count() == 1; }
+  /// True if elements may share a place in memory, as after `expand`: in order of their strides, an axis does
+  /// not step over all that the ones before it reach.
+  bool overlaps_itself() const;
+  /// True if the memory is heed's own and no other tensor shares it.
+  bool is_sole_owner() const { return storage_.use_count() == 1 && !storage_->is_outside(); }
   bool shares_memory(const Tensor& other) const { return storage_ == other.storage_; }
   /// Counts the edits of the memory, through whichever view they were made.
   uint64_t version() const { return defined() ? storage_->version() : 0; }
@@ -50,7 +53,7 @@ class Tensor {
     expect_dtype(dtype_of<T>());
     return reinterpret_cast<const T*>(storage_->data()) + offset_;
   }
-  /// The same for writing: bumps the version. ValueError for an expanded tensor.
+  /// The same for writing: bumps the version. ValueError for a tensor that overlaps itself.
   template <class T>
   T* mutable_data() {
     expect_dtype(dtype_of<T>());

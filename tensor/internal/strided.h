@@ -3,6 +3,7 @@
 #include <array>
 
 #include <heed/tensor/internal/parallel.h>
+#include <heed/tensor/internal/stream.h>
 #include <heed/tensor/tensor.h>
 
 /// One pass over N tensors of a common shape, whatever their strides. Axes that are neighbours in the
@@ -44,12 +45,14 @@ Pass<N> make_pass(const Shape& shape, const std::array<const Tensor*, N>& operan
 }
 
 inline constexpr int64_t kElementChunk = 1 << 17;
+/// Chunks for exp and its like, which take several times as long for an element as it takes to fetch it.
+inline constexpr int64_t kFunctionChunk = 1 << 15;
 
 /// f(offsets, count): `count` elements from these offsets on, each operand by its inner stride.
 template <size_t N, class F>
-void for_each_run(const Pass<N>& pass, F&& f) {
+void for_each_run(const Pass<N>& pass, int64_t chunk, F&& f) {
   const int64_t inner = pass.shape.back();
-  parallel_chunks(pass.numel, kElementChunk, [&](int64_t begin, int64_t end) {
+  parallel_chunks(pass.numel, chunk, [&](int64_t begin, int64_t end) {
     std::array<int64_t, kMaxRank> index{};
     std::array<int64_t, N> offsets{};
     int64_t rest = begin;
@@ -79,20 +82,38 @@ void for_each_run(const Pass<N>& pass, F&& f) {
   });
 }
 
+/// One run of neighbours.
+template <class In, class Out, class F>
+void map_run(Out* out, const In* a, int64_t count, bool streamed, F f) {
+  if (!streamed) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) out[i] = f(a[i]);
+    return;
+  }
+  constexpr int64_t kPart = 256;
+  for (int64_t begin = 0; begin < count; begin += kPart) {
+    std::array<Out, kPart> part;
+    const int64_t size = std::min(kPart, count - begin);
+#pragma omp simd
+    for (int64_t i = 0; i < size; ++i) part[static_cast<size_t>(i)] = f(a[begin + i]);
+    stream(out + begin, part.data(), size);
+  }
+}
+
 /// out = f(a), element by element.
 template <class In, class Out, class F>
-void map_into(Tensor& out, const Tensor& a, F f) {
+void map_into(Tensor& out, const Tensor& a, F f, int64_t chunk = kElementChunk) {
   if (out.numel() == 0) return;
+  const bool streamed = is_streamed(out);
   const auto pass = make_pass<2>(out.shape(), {&out, &a});
   Out* to = out.mutable_data<Out>();
   const In* from = a.data<In>();
   const int64_t so = pass.inner_stride(0), sa = pass.inner_stride(1);
-  for_each_run(pass, [=](const std::array<int64_t, 2>& at, int64_t count) {
+  for_each_run(pass, chunk, [=](const std::array<int64_t, 2>& at, int64_t count) {
     Out* o = to + at[0];
     const In* x = from + at[1];
     if (so == 1 && sa == 1) {
-#pragma omp simd
-      for (int64_t i = 0; i < count; ++i) o[i] = f(x[i]);
+      map_run(o, x, count, streamed, f);
     } else {
       for (int64_t i = 0; i < count; ++i) o[i * so] = f(x[i * sa]);
     }
@@ -108,7 +129,7 @@ void map_into(Tensor& out, const Tensor& a, const Tensor& b, F f) {
   const In* left = a.data<In>();
   const In* right = b.data<In>();
   const int64_t so = pass.inner_stride(0), sa = pass.inner_stride(1), sb = pass.inner_stride(2);
-  for_each_run(pass, [=](const std::array<int64_t, 3>& at, int64_t count) {
+  for_each_run(pass, kElementChunk, [=](const std::array<int64_t, 3>& at, int64_t count) {
     Out* o = to + at[0];
     const In* x = left + at[1];
     const In* y = right + at[2];

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <heed/tensor/internal/dispatch.h>
+#include <heed/tensor/internal/result.h>
 #include <heed/tensor/internal/strided.h>
 
 namespace heed::kernels {
@@ -46,20 +47,14 @@ T element(const char* op, double value) {
   return static_cast<T>(value);
 }
 
-/// `source`, or a copy of it where a write to `target` would change elements still to be read.
-Tensor apart(const Tensor& target, const Tensor& source) {
-  const bool same_places = target.offset() == source.offset() && target.shape() == source.shape() &&
-                           target.strides() == source.strides();
-  return target.shares_memory(source) && !same_places ? source.clone() : source;
-}
-
 template <class F>
-Tensor binary(const char* op, const Tensor& a, const Tensor& b, F f) {
+Tensor binary(const char* op, const Tensor& a, const Tensor& b, Tensor* into, F f) {
   internal::expect_same_dtype(op, a, b);
-  Tensor out = Tensor::empty(a.shape() == b.shape() ? a.shape() : broadcast_shapes(op, a.shape(), b.shape()),
-                             a.dtype());
-  internal::dispatch_numbers(op, a, [&]<class T>(T) { internal::map_into<T, T>(out, a, b, f); });
-  return out;
+  const Shape shape = a.shape() == b.shape() ? a.shape() : broadcast_shapes(op, a.shape(), b.shape());
+  return internal::fill_result(
+      op, into, shape, a.dtype(), internal::Writes::in_step, {&a, &b}, [&](Tensor& out) {
+        internal::dispatch_numbers(op, a, [&]<class T>(T) { internal::map_into<T, T>(out, a, b, f); });
+      });
 }
 
 void expect_no_zero(const Tensor& b) {
@@ -77,29 +72,29 @@ T pick(T a, T b, Better better) {
 
 }  // namespace
 
-Tensor add(const Tensor& a, const Tensor& b) {
-  return binary("add", a, b, [](auto x, auto y) { return plus(x, y); });
+Tensor add(const Tensor& a, const Tensor& b, Tensor* into) {
+  return binary("add", a, b, into, [](auto x, auto y) { return plus(x, y); });
 }
 
-Tensor sub(const Tensor& a, const Tensor& b) {
-  return binary("sub", a, b, [](auto x, auto y) { return minus(x, y); });
+Tensor sub(const Tensor& a, const Tensor& b, Tensor* into) {
+  return binary("sub", a, b, into, [](auto x, auto y) { return minus(x, y); });
 }
 
-Tensor mul(const Tensor& a, const Tensor& b) {
-  return binary("mul", a, b, [](auto x, auto y) { return times(x, y); });
+Tensor mul(const Tensor& a, const Tensor& b, Tensor* into) {
+  return binary("mul", a, b, into, [](auto x, auto y) { return times(x, y); });
 }
 
-Tensor div(const Tensor& a, const Tensor& b) {
+Tensor div(const Tensor& a, const Tensor& b, Tensor* into) {
   expect_no_zero(b);
-  return binary("div", a, b, [](auto x, auto y) { return over(x, y); });
+  return binary("div", a, b, into, [](auto x, auto y) { return over(x, y); });
 }
 
-Tensor maximum(const Tensor& a, const Tensor& b) {
-  return binary("maximum", a, b, [](auto x, auto y) { return pick(x, y, std::greater<>{}); });
+Tensor maximum(const Tensor& a, const Tensor& b, Tensor* into) {
+  return binary("maximum", a, b, into, [](auto x, auto y) { return pick(x, y, std::greater<>{}); });
 }
 
-Tensor minimum(const Tensor& a, const Tensor& b) {
-  return binary("minimum", a, b, [](auto x, auto y) { return pick(x, y, std::less<>{}); });
+Tensor minimum(const Tensor& a, const Tensor& b, Tensor* into) {
+  return binary("minimum", a, b, into, [](auto x, auto y) { return pick(x, y, std::less<>{}); });
 }
 
 Tensor scale(const Tensor& a, double factor, double term) {
@@ -127,7 +122,9 @@ void add_into(Tensor& target, const Tensor& source, double factor) {
   internal::expect_same_dtype("add_into", target, source);
   if (!expandable(source.shape(), target.shape()))
     raise<ShapeError>("[add_into] shape {} does not expand to {}", source.shape(), target.shape());
-  const Tensor from = apart(target, source);
+  // what is still to be read must not have been written
+  const bool is_safe = internal::same_places(target, source) || !target.shares_memory(source);
+  const Tensor from = is_safe ? source : source.clone();
   internal::dispatch_numbers("add_into", target, [&]<class T>(T) {
     const T f = element<T>("add_into", factor);
     internal::map_into<T, T>(target, target, from, [=](T x, T y) { return plus(x, times(f, y)); });

@@ -129,7 +129,7 @@ struct Forward {
     for (int64_t i = 0; i < rows; ++i) {
       T* line = block + i * row;
       const int64_t seen = mask.apply(line, head.b(), head.h(), first + i);
-      logsumexp[head.row(first + i)] = internal::softmax_row(line, seen, row);
+      logsumexp[head.row(first + i)] = internal::softmax_row(line, line, seen, row);
     }
     if (weights != nullptr) copy_rows(head.pair_row(weights, first), s.keys, block, row, rows, s.keys);
     if (const bool* keep = keep_data(options))

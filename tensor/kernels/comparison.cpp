@@ -92,14 +92,15 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
     T* to = out.mutable_data<T>();
     const auto* first = reinterpret_cast<const uint8_t*>(condition.data<bool>());
     const T *left = a.data<T>(), *right = b.data<T>();
-    internal::for_each_run(pass, [=](const std::array<int64_t, 4>& at, int64_t count) {
-      if (so == 1 && sc == 1) {
-        choose(to + at[0], first + at[1], left + at[2], sa, right + at[3], sb, count);
-      } else {
-        for (int64_t i = 0; i < count; ++i)
-          to[at[0] + i * so] = chosen(first[at[1] + i * sc], left[at[2] + i * sa], right[at[3] + i * sb]);
-      }
-    });
+    internal::for_each_run(
+        pass, internal::kElementChunk, [=](const std::array<int64_t, 4>& at, int64_t count) {
+          if (so == 1 && sc == 1) {
+            choose(to + at[0], first + at[1], left + at[2], sa, right + at[3], sb, count);
+          } else {
+            for (int64_t i = 0; i < count; ++i)
+              to[at[0] + i * so] = chosen(first[at[1] + i * sc], left[at[2] + i * sa], right[at[3] + i * sb]);
+          }
+        });
   });
   return out;
 }

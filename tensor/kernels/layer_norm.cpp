@@ -7,6 +7,8 @@
 #include <heed/tensor/internal/dispatch.h>
 #include <heed/tensor/internal/lanes.h>
 #include <heed/tensor/internal/parallel.h>
+#include <heed/tensor/internal/result.h>
+#include <heed/tensor/internal/stream.h>
 
 namespace heed::kernels {
 namespace {
@@ -56,22 +58,32 @@ void backward_row(T* dx, T* dweight, T* dbias, const T* g, const T* x, const T* 
 
 }  // namespace
 
-LayerNorm layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon) {
+LayerNorm layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon,
+                     Tensor* into) {
   check(x, weight, bias, epsilon);
   const int64_t width = x.size(-1), rows = width == 0 ? 0 : x.numel() / width;
   const Tensor in = x.contiguous(), w = weight.contiguous(), b = bias.contiguous();
-  LayerNorm result{Tensor::empty(x.shape(), x.dtype()), Tensor::empty({rows}, x.dtype()),
-                   Tensor::empty({rows}, x.dtype())};
-  internal::dispatch_floating("layer_norm", x, [&]<class T>(T) {
+  LayerNorm result{{}, Tensor::empty({rows}, x.dtype()), Tensor::empty({rows}, x.dtype())};
+  const auto fill = [&]<class T>(Tensor& out, T) {
     const T *from = in.data<T>(), *scale = w.data<T>(), *shift = b.data<T>();
-    T *y = result.y.mutable_data<T>(), *mean = result.mean.mutable_data<T>();
+    T *y = out.mutable_data<T>(), *mean = result.mean.mutable_data<T>();
     T* deviation = result.deviation.mutable_data<T>();
+    const bool streamed = internal::is_streamed(out);
     internal::parallel_chunks(rows, internal::rows_per_chunk(width * 2), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row)
-        normalize_row(y + row * width, from + row * width, scale, shift, width, static_cast<T>(epsilon),
-                      mean[row], deviation[row]);
+      std::vector<T> line(static_cast<size_t>(streamed ? width : 0));
+      for (int64_t row = begin; row < end; ++row) {
+        T* to = streamed ? line.data() : y + row * width;
+        normalize_row(to, from + row * width, scale, shift, width, static_cast<T>(epsilon), mean[row],
+                      deviation[row]);
+        if (streamed) internal::stream(y + row * width, to, width);
+      }
     });
-  });
+  };
+  result.y = internal::fill_result("layer_norm", into, x.shape(), x.dtype(), internal::Writes::contiguous,
+                                   {&x, &weight, &bias}, [&](Tensor& out) {
+                                     internal::dispatch_floating("layer_norm", x,
+                                                                 [&]<class T>(T type) { fill(out, type); });
+                                   });
   return result;
 }
 

@@ -11,8 +11,10 @@ struct LayerNorm {
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias over the last axis; the variance is the mean
-/// squared distance, in two passes. weight, bias: (width). Ba, Kiros, Hinton, "Layer normalization" (2016).
-LayerNorm layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon);
+/// squared distance, in two passes. weight, bias: (width). Ba, Kiros, Hinton, "Layer normalization" (2016). y
+/// goes into `*into` when that is given, which may be x.
+LayerNorm layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon,
+                     Tensor* into = nullptr);
 
 struct LayerNormGrads {
   Tensor x, weight, bias;

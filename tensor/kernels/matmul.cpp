@@ -8,6 +8,7 @@
 #include <heed/tensor/internal/dispatch.h>
 #include <heed/tensor/internal/onednn.h>
 #include <heed/tensor/internal/parallel.h>
+#include <heed/tensor/internal/result.h>
 #include <heed/tensor/kernels/arithmetic.h>
 
 namespace heed::kernels {
@@ -142,7 +143,7 @@ void expect_floating(const char* op, const Tensor& x) {
 
 }  // namespace
 
-Tensor matmul(const Tensor& a, const Tensor& b) {
+Tensor matmul(const Tensor& a, const Tensor& b, Tensor* into) {
   internal::expect_same_dtype("matmul", a, b);
   expect_floating("matmul", a);
   if (a.rank() < 2 || b.rank() < 2)
@@ -155,23 +156,23 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   Shape left_shape = lead, shape = lead;
   for (const int64_t size : {m, k}) left_shape.push_back(size);
   for (const int64_t size : {m, n}) shape.push_back(size);
-  Tensor out = Tensor::empty(shape, a.dtype());
-  if (b.rank() == 2 && a.is_contiguous()) {  // one matrix for all: a batch of rows is a longer matrix
-    const int64_t rows = element_count(lead) * m;
-    multiply(out, as_matrices(a.reshape({rows, k}), {}), as_matrices(b, {}), {}, 1, rows, n, k);
-  } else {
-    const int64_t batch = element_count(lead);
-    Matrices left = as_matrices(a, lead);
-    const Matrices right = as_matrices(b, lead);
-    // Both may be one matrix for all when one is expanded; oneDNN finds the batch in its operands.
-    if (batch > 1 && left.batch_stride == 0 && right.batch_stride == 0)
-      left = as_matrices(a.expand(left_shape).clone(), lead);
-    multiply(out, left, right, {}, batch, m, n, k);
-  }
-  return out;
+  const int64_t batch = element_count(lead);
+  return internal::fill_result(
+      "matmul", into, shape, a.dtype(), internal::Writes::apart, {&a, &b}, [&](Tensor& out) {
+        if (b.rank() == 2 && a.is_contiguous()) {  // one matrix for all: a batch of rows is a longer matrix
+          const Matrices rows = as_matrices(a.reshape({batch * m, k}), {});
+          return multiply(out, rows, as_matrices(b, {}), {}, 1, batch * m, n, k);
+        }
+        Matrices left = as_matrices(a, lead);
+        const Matrices right = as_matrices(b, lead);
+        // Both may be one matrix for all when one is expanded; oneDNN finds the batch in its operands.
+        if (batch > 1 && left.batch_stride == 0 && right.batch_stride == 0)
+          left = as_matrices(a.expand(left_shape).clone(), lead);
+        multiply(out, left, right, {}, batch, m, n, k);
+      });
 }
 
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor* into) {
   internal::expect_same_dtype("linear", x, weight);
   expect_floating("linear", x);
   if (weight.rank() != 2 || x.rank() < 1 || x.size(-1) != weight.size(1))
@@ -185,12 +186,13 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const int64_t inputs = weight.size(1), outputs = weight.size(0);
   Shape shape = x.shape();
   shape[shape.rank() - 1] = outputs;
-  Tensor out = Tensor::empty(shape, x.dtype());
-  if (out.numel() == 0) return out;
-  const Tensor flat = x.reshape({out.numel() / outputs, inputs});
-  multiply(out, as_matrices(flat, {}), as_matrices(weight.transpose(0, 1), {}),
-           bias.defined() ? bias.contiguous() : bias, 1, flat.size(0), outputs, inputs);
-  return out;
+  return internal::fill_result(
+      "linear", into, shape, x.dtype(), internal::Writes::apart, {&x, &weight, &bias}, [&](Tensor& out) {
+        if (out.numel() == 0) return;
+        const Tensor flat = x.reshape({out.numel() / outputs, inputs});
+        multiply(out, as_matrices(flat, {}), as_matrices(weight.transpose(0, 1), {}),
+                 bias.defined() ? bias.contiguous() : bias, 1, flat.size(0), outputs, inputs);
+      });
 }
 
 }  // namespace heed::kernels

@@ -1,6 +1,7 @@
 #include <heed/tensor/kernels/unary.h>
 
 #include <heed/tensor/internal/dispatch.h>
+#include <heed/tensor/internal/result.h>
 #include <heed/tensor/internal/strided.h>
 #include <heed/tensor/internal/vector_math.h>
 
@@ -8,10 +9,16 @@ namespace heed::kernels {
 namespace {
 
 template <class F>
-Tensor unary(const char* op, const Tensor& x, F f) {
-  Tensor out = Tensor::empty(x.shape(), x.dtype());
-  internal::dispatch_floating(op, x, [&]<class T>(T) { internal::map_into<T, T>(out, x, f); });
-  return out;
+Tensor unary(const char* op, const Tensor& x, Tensor* into, F f, int64_t chunk = internal::kElementChunk) {
+  return internal::fill_result(
+      op, into, x.shape(), x.dtype(), internal::Writes::in_step, {&x}, [&](Tensor& out) {
+        internal::dispatch_floating(op, x, [&]<class T>(T) { internal::map_into<T, T>(out, x, f, chunk); });
+      });
+}
+
+template <class F>
+Tensor costly(const char* op, const Tensor& x, Tensor* into, F f) {
+  return unary(op, x, into, f, internal::kFunctionChunk);
 }
 
 /// grad where `passes` says so of x, else 0.
@@ -31,70 +38,70 @@ void expect_range(double low, double high) {
 
 }  // namespace
 
-Tensor neg(const Tensor& x) {
-  return unary("neg", x, [](auto v) { return -v; });
+Tensor neg(const Tensor& x, Tensor* into) {
+  return unary("neg", x, into, [](auto v) { return -v; });
 }
 
-Tensor exp(const Tensor& x) {
-  return unary("exp", x, [](auto v) { return internal::fast_exp(v); });
+Tensor exp(const Tensor& x, Tensor* into) {
+  return costly("exp", x, into, [](auto v) { return internal::fast_exp(v); });
 }
 
-Tensor log(const Tensor& x) {
-  return unary("log", x, [](auto v) { return internal::fast_log(v); });
+Tensor log(const Tensor& x, Tensor* into) {
+  return costly("log", x, into, [](auto v) { return internal::fast_log(v); });
 }
 
-Tensor sqrt(const Tensor& x) {
-  return unary("sqrt", x, [](auto v) { return std::sqrt(v); });
+Tensor sqrt(const Tensor& x, Tensor* into) {
+  return unary("sqrt", x, into, [](auto v) { return std::sqrt(v); });
 }
 
-Tensor rsqrt(const Tensor& x) {
-  return unary("rsqrt", x, [](auto v) { return decltype(v)(1) / std::sqrt(v); });
+Tensor rsqrt(const Tensor& x, Tensor* into) {
+  return unary("rsqrt", x, into, [](auto v) { return decltype(v)(1) / std::sqrt(v); });
 }
 
-Tensor abs(const Tensor& x) {
-  return unary("abs", x, [](auto v) { return std::abs(v); });
+Tensor abs(const Tensor& x, Tensor* into) {
+  return unary("abs", x, into, [](auto v) { return std::abs(v); });
 }
 
-Tensor sign(const Tensor& x) {
-  return unary("sign", x, [](auto v) {
+Tensor sign(const Tensor& x, Tensor* into) {
+  return unary("sign", x, into, [](auto v) {
     using T = decltype(v);
     const T positive = v > 0 ? T(1) : v;
     return positive < 0 ? T(-1) : positive;
   });
 }
 
-Tensor sin(const Tensor& x) {
-  return unary("sin", x, [](auto v) { return internal::fast_sin(v); });
+Tensor sin(const Tensor& x, Tensor* into) {
+  return costly("sin", x, into, [](auto v) { return internal::fast_sin(v); });
 }
 
-Tensor cos(const Tensor& x) {
-  return unary("cos", x, [](auto v) { return internal::fast_cos(v); });
+Tensor cos(const Tensor& x, Tensor* into) {
+  return costly("cos", x, into, [](auto v) { return internal::fast_cos(v); });
 }
 
-Tensor erf(const Tensor& x) {
-  return unary("erf", x, [](auto v) { return internal::fast_erf(v); });
+Tensor erf(const Tensor& x, Tensor* into) {
+  return costly("erf", x, into, [](auto v) { return internal::fast_erf(v); });
 }
 
-Tensor tanh(const Tensor& x) {
-  return unary("tanh", x, [](auto v) { return internal::fast_tanh(v); });
+Tensor tanh(const Tensor& x, Tensor* into) {
+  return costly("tanh", x, into, [](auto v) { return internal::fast_tanh(v); });
 }
 
-Tensor sigmoid(const Tensor& x) {
-  return unary("sigmoid", x, [](auto v) { return internal::fast_sigmoid(v); });
+Tensor sigmoid(const Tensor& x, Tensor* into) {
+  return costly("sigmoid", x, into, [](auto v) { return internal::fast_sigmoid(v); });
 }
 
-Tensor relu(const Tensor& x) {
+Tensor relu(const Tensor& x, Tensor* into) {
   // Written so that NaN passes through.
-  return unary("relu", x, [](auto v) { return v < 0 ? decltype(v)(0) : v; });
+  return unary("relu", x, into, [](auto v) { return v < 0 ? decltype(v)(0) : v; });
 }
 
 Tensor relu_backward(const Tensor& grad, const Tensor& x) {
   return gated("relu_backward", grad, x, [](auto v) { return v > 0; });
 }
 
-Tensor clamp(const Tensor& x, double low, double high) {
+Tensor clamp(const Tensor& x, double low, double high, Tensor* into) {
   expect_range(low, high);
-  return unary("clamp", x, [=](auto v) {
+  return unary("clamp", x, into, [=](auto v) {
     using T = decltype(v);
     const T above = v < static_cast<T>(low) ? static_cast<T>(low) : v;
     return above > static_cast<T>(high) ? static_cast<T>(high) : above;

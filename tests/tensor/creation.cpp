@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cmath>
+#include <memory>
+#include <vector>
 
 #include "helpers.h"
 
@@ -44,6 +46,45 @@ TEST(creation, linspace_holds_both_ends) {
 TEST(creation, eye_has_ones_on_the_diagonal) {
   EXPECT_EQ(eye(2, 3).to_vector<float>(), (std::vector<float>{1, 0, 0, 0, 1, 0}));
   EXPECT_EQ(eye(0, 3).shape(), (Shape{0, 3}));
+}
+
+TEST(creation, wrapped_memory_is_not_copied_and_its_owner_is_kept) {
+  auto owner = std::make_shared<std::vector<float>>(6, 1.5f);
+  const std::weak_ptr<std::vector<float>> watch = owner;
+  float* memory = owner->data();
+  const int64_t before = memory_stats().current;
+  Tensor whole = wrap<float>(*owner, {2, 3}, owner);
+  owner.reset();
+  EXPECT_EQ(memory_stats().current, before);
+  EXPECT_EQ(whole.data<float>(), memory);
+  EXPECT_FALSE(whole.is_sole_owner());
+  whole.set({1, 2}, 4);
+  EXPECT_EQ(memory[5], 4);
+  memory[0] = -1;
+  EXPECT_EQ(whole.at({0, 0}), -1);
+  Tensor part = whole.select(0, 1);
+  whole = Tensor();
+  EXPECT_FALSE(watch.expired());
+  EXPECT_EQ(part.to_vector<float>(), (std::vector<float>{1.5f, 1.5f, 4}));
+  part = Tensor();
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(creation, wrap_takes_every_dtype_and_refuses_what_does_not_fit) {
+  std::array<double, 2> doubles{1, 2};
+  std::array<int64_t, 2> wholes{3, 4};
+  std::array<bool, 2> flags{true, false};
+  std::array<bfloat16, 2> shorts{bfloat16(5), bfloat16(6)};
+  EXPECT_EQ(wrap<double>(doubles, {2}).dtype(), DType::f64);
+  EXPECT_EQ(wrap<int64_t>(wholes, {2, 1}).at({1, 0}), 4);
+  EXPECT_EQ(wrap<bool>(flags, {2}).at({0}), 1);
+  EXPECT_EQ(wrap<bfloat16>(shorts, {2}).at({1}), 6);
+  EXPECT_EQ(wrap<double>({}, {0, 3}).numel(), 0);
+  expect_error<ShapeError>([&] { wrap<double>(doubles, {3}); },
+                           "[wrap] wanted 3 values for shape (3,), came 2");
+  std::array<std::byte, 16> bytes{};
+  const std::span<float> crooked(reinterpret_cast<float*>(bytes.data() + 1), 2);
+  expect_error<ValueError>([&] { wrap<float>(crooked, {2}); }, "[wrap] wanted memory aligned to 4 bytes");
 }
 
 TEST(creation, from_values_wants_as_many_as_the_shape_holds) {

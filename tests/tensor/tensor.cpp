@@ -91,8 +91,8 @@ TEST(tensor, every_write_bumps_the_version_of_the_memory) {
 TEST(case_C13, writing_to_an_expanded_tensor_is_an_error) {
   const Tensor one = tensor_of({{1}});
   Tensor t = one.expand({4, 5});
-  EXPECT_TRUE(t.is_expanded());
-  const std::string part = "several elements of f32(4, 5) share one place in memory";
+  EXPECT_TRUE(t.overlaps_itself());
+  const std::string part = "elements of f32(4, 5) share places in memory";
   expect_error<ValueError>([&] { kernels::add_into(t, scalar(1)); }, part);
   expect_error<ValueError>([&] { kernels::scale_into(t, 2); }, part);
   expect_error<ValueError>([&] { t.fill(2); }, part);
@@ -103,6 +103,21 @@ TEST(case_C13, writing_to_an_expanded_tensor_is_an_error) {
   Tensor own = t.clone();
   kernels::add_into(own, scalar(1));
   EXPECT_TRUE(equal(own, full({4, 5}, 2)));
+}
+
+TEST(case_C13, so_is_writing_to_any_view_that_overlaps_itself) {
+  const Tensor row = arange(0, 10);
+  Tensor windows = row.view({4, 3}, {2, 1}, 0);  // each shares an element with the next
+  EXPECT_TRUE(windows.overlaps_itself());
+  expect_error<ValueError>([&] { windows.fill(0); }, "elements of f32(4, 3) share places in memory");
+  EXPECT_TRUE(equal(row, arange(0, 10)));
+  for (Tensor apart : {row.view({4, 2}, {2, 1}, 1), row.view({3}, {-3}, 9), row.view({2, 5}, {1, 2}, 0),
+                       row.view({1, 3}, {0, 1}, 2)}) {
+    EXPECT_FALSE(apart.overlaps_itself());
+    const Tensor copy = apart.clone();
+    kernels::add_into(apart, scalar(1));
+    EXPECT_TRUE(equal(apart, kernels::add(copy, scalar(1))));
+  }
 }
 
 TEST(case_C13, an_expanded_axis_of_size_one_or_zero_is_writable) {
