@@ -19,6 +19,7 @@
 #include <heed/autograd/ops/masked_fill.h>
 #include <heed/autograd/ops/matmul.h>
 #include <heed/autograd/ops/reduce.h>
+#include <heed/autograd/ops/rms_norm.h>
 #include <heed/autograd/ops/softmax.h>
 #include <heed/autograd/ops/sort.h>
 #include <heed/autograd/ops/unary.h>
