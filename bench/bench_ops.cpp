@@ -5,11 +5,15 @@
 #include <heed/tensor/kernels/attention.h>
 #include <heed/tensor/kernels/cross_entropy.h>
 #include <heed/tensor/kernels/dropout.h>
+#include <heed/tensor/kernels/extremes.h>
 #include <heed/tensor/kernels/layer_norm.h>
+#include <heed/tensor/kernels/logsumexp.h>
 #include <heed/tensor/kernels/matmul.h>
 #include <heed/tensor/kernels/reduce.h>
+#include <heed/tensor/kernels/rms_norm.h>
 #include <heed/tensor/kernels/softmax.h>
 #include <heed/tensor/kernels/unary.h>
+#include <heed/tensor/kernels/variance.h>
 #include <heed/tensor/random.h>
 
 namespace {
@@ -52,6 +56,21 @@ void sum_columns(benchmark::State& state) {
 }
 BENCHMARK(sum_columns)->Apply(sizes);
 
+void max_rows(benchmark::State& state) {
+  over_rows(state, [](const Tensor& x) { return kernels::max(x, {1}); });
+}
+BENCHMARK(max_rows)->Apply(sizes);
+
+void var_rows(benchmark::State& state) {
+  over_rows(state, [](const Tensor& x) { return kernels::var(x, {1}); });
+}
+BENCHMARK(var_rows)->Apply(sizes);
+
+void logsumexp_rows(benchmark::State& state) {
+  over_rows(state, [](const Tensor& x) { return kernels::logsumexp(x, {1}); });
+}
+BENCHMARK(logsumexp_rows)->Apply(sizes);
+
 void softmax(benchmark::State& state) {
   over_rows(state, [](const Tensor& x) { return kernels::softmax(x, -1); });
 }
@@ -62,6 +81,12 @@ void layer_norm(benchmark::State& state) {
   over_rows(state, [&](const Tensor& x) { return kernels::layer_norm(x, weight, bias, 1e-5).y; });
 }
 BENCHMARK(layer_norm)->Apply(sizes);
+
+void rms_norm(benchmark::State& state) {
+  const Tensor weight = ones({1024});
+  over_rows(state, [&](const Tensor& x) { return kernels::rms_norm(x, weight, 1e-5).y; });
+}
+BENCHMARK(rms_norm)->Apply(sizes);
 
 void dropout(benchmark::State& state) {
   Generator generator;

@@ -8,8 +8,8 @@
 namespace heed {
 namespace {
 
-/// x - mean(x); centred once more, because in f32 a large mean is itself rounded.
-Variable centred(const Variable& x, const Dims& axes) {
+/// x - mean(x); centered once more, because in f32 a large mean is itself rounded.
+Variable centered(const Variable& x, const Dims& axes) {
   const Variable distance = x - mean(x, axes, true);
   return distance - mean(distance, axes, true);
 }
@@ -25,7 +25,7 @@ Variable var(const Variable& x, const Dims& axes, const VarianceOptions& options
     back.give(0, [&] {
       const Variable at = back.value(x);
       const Variable g = reshape(back.grad() * slope, reduced_shape("var", at.shape(), axes, true));
-      return g * centred(at, axes);
+      return g * centered(at, axes);
     });
   });
 }
