@@ -5,12 +5,16 @@
 #include <heed/tensor/kernels/attention.h>
 #include <heed/tensor/kernels/cross_entropy.h>
 #include <heed/tensor/kernels/dropout.h>
+#include <heed/tensor/kernels/extremes.h>
 #include <heed/tensor/kernels/gelu.h>
 #include <heed/tensor/kernels/layer_norm.h>
+#include <heed/tensor/kernels/logsumexp.h>
 #include <heed/tensor/kernels/matmul.h>
 #include <heed/tensor/kernels/reduce.h>
+#include <heed/tensor/kernels/rms_norm.h>
 #include <heed/tensor/kernels/softmax.h>
 #include <heed/tensor/kernels/unary.h>
+#include <heed/tensor/kernels/variance.h>
 #include <heed/tensor/random.h>
 #include <heed/tensor/threads.h>
 
@@ -64,6 +68,21 @@ void gelu(benchmark::State& state) {
 }
 BENCHMARK(gelu)->Apply(sizes);
 
+void max_rows(benchmark::State& state) {
+  over_rows(state, [](const Tensor& x, Tensor*) { benchmark::DoNotOptimize(kernels::max(x, {1})); });
+}
+BENCHMARK(max_rows)->Apply(sizes);
+
+void var_rows(benchmark::State& state) {
+  over_rows(state, [](const Tensor& x, Tensor*) { benchmark::DoNotOptimize(kernels::var(x, {1})); });
+}
+BENCHMARK(var_rows)->Apply(sizes);
+
+void logsumexp_rows(benchmark::State& state) {
+  over_rows(state, [](const Tensor& x, Tensor*) { benchmark::DoNotOptimize(kernels::logsumexp(x, {1})); });
+}
+BENCHMARK(logsumexp_rows)->Apply(sizes);
+
 void softmax(benchmark::State& state) {
   over_rows(state, [](const Tensor& x, Tensor* y) { kernels::softmax(x, -1, y); });
 }
@@ -84,6 +103,14 @@ void sum_columns(benchmark::State& state) {
   over_rows(state, [](const Tensor& x, Tensor*) { benchmark::DoNotOptimize(kernels::sum(x, {0})); });
 }
 BENCHMARK(sum_columns)->Apply(sizes);
+
+void rms_norm(benchmark::State& state) {
+  const Tensor weight = ones({state.range(1)});
+  over_rows(state, [&](const Tensor& x, Tensor*) {
+    benchmark::DoNotOptimize(kernels::rms_norm(x, weight, 1e-5).y);
+  });
+}
+BENCHMARK(rms_norm)->Apply(sizes);
 
 void dropout(benchmark::State& state) {
   Generator generator;

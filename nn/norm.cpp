@@ -1,5 +1,7 @@
-#include <heed/autograd/ops/layer_norm.h>
 #include <heed/nn/norm.h>
+
+#include <heed/autograd/ops/layer_norm.h>
+#include <heed/autograd/ops/rms_norm.h>
 #include <heed/tensor/creation.h>
 
 namespace heed::nn {
@@ -11,5 +13,12 @@ LayerNorm::LayerNorm(const LayerNormOptions& options) : epsilon_(options.epsilon
 }
 
 Variable LayerNorm::forward(const Variable& x) { return layer_norm(x, weight_, bias_, epsilon_); }
+
+RMSNorm::RMSNorm(const RMSNormOptions& options) : epsilon_(options.epsilon) {
+  if (options.width < 1) raise<ValueError>("[RMSNorm] wanted a width of 1 or more, came {}", options.width);
+  weight_ = parameter("weight", ones({options.width}));
+}
+
+Variable RMSNorm::forward(const Variable& x) { return rms_norm(x, weight_, epsilon_); }
 
 }  // namespace heed::nn

@@ -23,22 +23,25 @@ double unit(uint32_t high, uint32_t low) {
   return static_cast<double>(bits & ((uint64_t{1} << 53) - 1)) * 0x1p-53;
 }
 
-/// Fills a new tensor by f(place), which gives two numbers for each block of the generator.
+/// Fills a tensor by f(words), which gives two numbers for each block of the generator.
+template <class T, class F>
+void fill_pairs(Tensor& result, Generator& generator, F f) {
+  const int64_t count = result.numel();
+  const uint64_t start = generator.take(static_cast<uint64_t>((count + 1) / 2));
+  T* out = result.mutable_data<T>();
+  internal::parallel_chunks((count + 1) / 2, kChunk, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto [first, second] = f(internal::philox(generator.seed(), start + static_cast<uint64_t>(i)));
+      out[2 * i] = static_cast<T>(first);
+      if (2 * i + 1 < count) out[2 * i + 1] = static_cast<T>(second);
+    }
+  });
+}
+
 template <class F>
 Tensor generate_pairs(const Shape& shape, DType dtype, Generator& generator, F f) {
   Tensor result = Tensor::empty(shape, dtype);
-  const int64_t count = result.numel();
-  const uint64_t start = generator.take(static_cast<uint64_t>((count + 1) / 2));
-  internal::dispatch_floating("random", result, [&]<class T>(T) {
-    T* out = result.mutable_data<T>();
-    internal::parallel_chunks((count + 1) / 2, kChunk, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const auto [first, second] = f(internal::philox(generator.seed(), start + static_cast<uint64_t>(i)));
-        out[2 * i] = static_cast<T>(first);
-        if (2 * i + 1 < count) out[2 * i + 1] = static_cast<T>(second);
-      }
-    });
-  });
+  internal::dispatch_floating("random", result, [&]<class T>(T) { fill_pairs<T>(result, generator, f); });
   return result;
 }
 
@@ -85,6 +88,16 @@ Tensor rand_normal(const Shape& shape, double mean, double deviation, DType dtyp
     const double angle = 2 * std::numbers::pi * unit(w[2], w[3]);
     return std::pair(mean + radius * std::cos(angle), mean + radius * std::sin(angle));
   });
+}
+
+Tensor rand_bernoulli(const Shape& shape, double probability, DType dtype, Generator& generator) {
+  if (!(probability >= 0 && probability <= 1))
+    raise<ValueError>("[rand_bernoulli] wanted a probability in [0, 1], came {}", probability);
+  Tensor result = Tensor::empty(shape, DType::boolean);
+  fill_pairs<bool>(result, generator, [=](const std::array<uint32_t, 4>& w) {
+    return std::pair(unit(w[0], w[1]) < probability, unit(w[2], w[3]) < probability);
+  });
+  return result.to(dtype);
 }
 
 Tensor rand_integers(const Shape& shape, int64_t low, int64_t high, Generator& generator) {

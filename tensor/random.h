@@ -41,6 +41,9 @@ Tensor rand_uniform(const Shape& shape, double low = 0, double high = 1, DType d
 /// Normal, by Box and Muller's formula.
 Tensor rand_normal(const Shape& shape, double mean = 0, double deviation = 1, DType dtype = DType::f32,
                    Generator& generator = default_generator());
+/// 1 (true) with this probability, else 0, in any dtype. ValueError unless it lies in [0, 1].
+Tensor rand_bernoulli(const Shape& shape, double probability, DType dtype = DType::boolean,
+                      Generator& generator = default_generator());
 /// Whole numbers, uniform in [low, high), as i64.
 Tensor rand_integers(const Shape& shape, int64_t low, int64_t high,
                      Generator& generator = default_generator());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace heed {
 
@@ -80,6 +81,23 @@ int64_t normalize_axis(const char* op, int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank)
     raise<IndexError>("[{}] wanted an axis in [{}, {}), came {}", op, -rank, rank, axis);
   return axis < 0 ? axis + rank : axis;
+}
+
+Shape reduced_shape(const char* op, const Shape& shape, const Dims& axes, bool keep_axes) {
+  std::array<bool, kMaxRank> reduced{};
+  for (int64_t entry : axes) {
+    bool& mark = reduced[static_cast<size_t>(normalize_axis(op, entry, shape.rank()))];
+    if (std::exchange(mark, true)) raise<ShapeError>("[{}] wanted every axis once, came {}", op, axes);
+  }
+  if (axes.empty()) reduced.fill(true);
+  Shape left;
+  for (int64_t axis = 0; axis < shape.rank(); ++axis) {
+    if (!reduced[static_cast<size_t>(axis)])
+      left.push_back(shape[axis]);
+    else if (keep_axes)
+      left.push_back(1);
+  }
+  return left;
 }
 
 std::string to_string(const Dims& dims) {

@@ -62,6 +62,10 @@ bool expandable(const Shape& from, const Shape& to);
 /// `axis` counted from the end when negative; IndexError when it is outside [-rank, rank).
 int64_t normalize_axis(const char* op, int64_t axis, int64_t rank);
 
+/// What is left of a shape when `axes` (all when empty) are reduced: without them, or with 1 in their places.
+/// Names the op in an IndexError for an axis that is not there and in a ShapeError for one that comes twice.
+Shape reduced_shape(const char* op, const Shape& shape, const Dims& axes, bool keep_axes);
+
 /// "(2, 3)", "(5,)", "()".
 std::string to_string(const Dims& dims);
 

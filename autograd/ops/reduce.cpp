@@ -5,21 +5,10 @@
 #include <heed/tensor/kernels/reduce.h>
 
 namespace heed {
-namespace {
-
-/// The shape of x with 1 in place of each summed axis.
-Shape with_ones(const Shape& shape, const Dims& axes) {
-  if (axes.empty()) return Dims::filled(shape.rank(), 1);
-  Shape result = shape;
-  for (int64_t axis : axes) result[normalize_axis("sum", axis, shape.rank())] = 1;
-  return result;
-}
-
-}  // namespace
 
 Variable sum(const Variable& x, const Dims& axes, bool keep_axes) {
   return record("sum", kernels::sum(x.data(), axes, keep_axes), {&x},
-                [shape = x.shape(), kept = with_ones(x.shape(), axes)](Backward& back) {
+                [shape = x.shape(), kept = reduced_shape("sum", x.shape(), axes, true)](Backward& back) {
                   back.give(0, [&] { return expand(reshape(back.grad(), kept), shape); });
                 });
 }
@@ -27,10 +16,11 @@ Variable sum(const Variable& x, const Dims& axes, bool keep_axes) {
 Variable mean(const Variable& x, const Dims& axes, bool keep_axes) {
   Tensor y = kernels::mean(x.data(), axes, keep_axes);
   const double share = x.numel() == 0 ? 0 : static_cast<double>(y.numel()) / static_cast<double>(x.numel());
-  return record("mean", std::move(y), {&x},
-                [shape = x.shape(), kept = with_ones(x.shape(), axes), share](Backward& back) {
-                  back.give(0, [&] { return expand(reshape(back.grad() * share, kept), shape); });
-                });
+  return record(
+      "mean", std::move(y), {&x},
+      [shape = x.shape(), kept = reduced_shape("mean", x.shape(), axes, true), share](Backward& back) {
+        back.give(0, [&] { return expand(reshape(back.grad() * share, kept), shape); });
+      });
 }
 
 Variable sum_to(const Variable& x, const Shape& shape) {

@@ -6,7 +6,7 @@
 #include <heed/tensor/creation.h>
 #include <heed/tensor/files/atomic_file.h>
 #include <heed/tensor/files/safetensors.h>
-#include <heed/tensor/kernels/reduce.h>
+#include <heed/tensor/kernels/extremes.h>
 
 #include <algorithm>
 #include <fstream>

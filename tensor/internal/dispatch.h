@@ -34,8 +34,12 @@ decltype(auto) dispatch_floating(const char* op, const Tensor& x, F&& f) {
 /// f32, f64 and i64.
 template <class F>
 decltype(auto) dispatch_numbers(const char* op, const Tensor& x, F&& f) {
-  if (x.dtype() == DType::i64) return f(int64_t{});
-  return dispatch_floating(op, x, std::forward<F>(f));
+  switch (x.dtype()) {
+    case DType::f32: return f(float{});
+    case DType::f64: return f(double{});
+    case DType::i64: return f(int64_t{});
+    default: raise<DTypeError>("[{}] wanted f32, f64 or i64, came {}", op, describe(x));
+  }
 }
 
 /// An element as a double.
@@ -71,6 +75,10 @@ To convert(From value) {
     return to_whole(value);
   else
     return static_cast<To>(value);
+}
+
+inline void expect_bool(const char* op, const Tensor& x) {
+  if (x.dtype() != DType::boolean) raise<DTypeError>("[{}] wanted bool, came {}", op, describe(x));
 }
 
 inline void expect_same_dtype(const char* op, const Tensor& a, const Tensor& b) {

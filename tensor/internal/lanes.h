@@ -17,40 +17,53 @@ constexpr int64_t whole_lanes(int64_t count) { return (count + kLanes - 1) / kLa
 /// Lanes for long rows: four vectors, whose operations need not wait for one another.
 inline constexpr int64_t kManyLanes = 4 * kLanes;
 
-/// combine(...(combine(start, term(0)), ...), term(count - 1)), gathered in lanes.
-template <class T, int64_t Lanes, class F, class Combine>
-T fold(int64_t count, T start, F term, Combine combine) {
-  std::array<T, Lanes> lanes;
-  lanes.fill(start);
-  int64_t i = 0;
-  for (; i + Lanes <= count; i += Lanes)
+/// Each step is a loop of a fixed length: without that and the pragma, the compiler makes branches of it.
+template <size_t kWidth, class T, size_t kCount, class Combine>
+T fold_pairs(std::array<T, kCount>& lanes, Combine combine) {
 #pragma omp simd
-    for (int64_t j = 0; j < Lanes; ++j)
-      lanes[static_cast<size_t>(j)] = combine(lanes[static_cast<size_t>(j)], term(i + j));
-  for (int64_t j = 0; i + j < count; ++j)
-    lanes[static_cast<size_t>(j)] = combine(lanes[static_cast<size_t>(j)], term(i + j));
-  for (size_t width = Lanes / 2; width > 0; width /= 2)
-    for (size_t k = 0; k < width; ++k) lanes[k] = combine(lanes[k], lanes[k + width]);
+  for (size_t i = 0; i < kWidth; ++i) lanes[i] = combine(lanes[i], lanes[i + kWidth]);
+  if constexpr (kWidth > 1) return fold_pairs<kWidth / 2>(lanes, combine);
   return lanes[0];
 }
 
-template <class T, class F, class Combine>
-T fold_lanes(int64_t count, T start, F term, Combine combine) {
-  return count < 2 * kManyLanes ? fold<T, kLanes>(count, start, term, combine)
-                                : fold<T, kManyLanes>(count, start, term, combine);
+/// What is left beyond whole lanes is combined as whole lanes too: one by one, the lanes would go through
+/// memory.
+template <int64_t kCount, class T, class Combine, class F>
+T fold(int64_t count, T first, Combine combine, F term) {
+  std::array<T, kCount> lanes;
+  lanes.fill(first);
+  int64_t i = 0;
+  for (; i + kCount <= count; i += kCount)
+#pragma omp simd
+    for (int64_t j = 0; j < kCount; ++j)
+      lanes[static_cast<size_t>(j)] = combine(lanes[static_cast<size_t>(j)], term(i + j));
+#pragma omp simd
+  for (int64_t j = 0; j < kCount; ++j)
+    lanes[static_cast<size_t>(j)] =
+        combine(lanes[static_cast<size_t>(j)], i + j < count ? term(i + j) : first);
+  return fold_pairs<static_cast<size_t>(kCount / 2)>(lanes, combine);
+}
+
+/// combine(... combine(first, term(0)) ..., term(count - 1)), where neither the order nor another `first`
+/// must matter to `combine`.
+template <class T, class Combine, class F>
+T lane_fold(int64_t count, T first, Combine combine, F term) {
+  return count < 2 * kManyLanes ? fold<kLanes>(count, first, combine, term)
+                                : fold<kManyLanes>(count, first, combine, term);
 }
 
 /// term(0) + ... + term(count - 1)
 template <class T, class F>
 T lane_sum(int64_t count, F term) {
-  return fold_lanes<T>(count, T(0), term, [](T a, T b) { return a + b; });
+  return lane_fold(
+      count, T(0), [](T a, T b) { return a + b; }, term);
 }
 
 /// The largest of term(0) ... term(count - 1), -infinity for none; NaN are passed over.
 template <class T, class F>
 T lane_max(int64_t count, F term) {
-  return fold_lanes<T>(count, -std::numeric_limits<T>::infinity(), term,
-                       [](T a, T b) { return b > a ? b : a; });
+  return lane_fold(
+      count, -std::numeric_limits<T>::infinity(), [](T a, T b) { return b > a ? b : a; }, term);
 }
 
 }  // namespace heed::internal

@@ -16,14 +16,10 @@ Tensor compare(const char* op, const Tensor& a, const Tensor& b, F f) {
   return out;
 }
 
-void expect_bool(const char* op, const Tensor& x) {
-  if (x.dtype() != DType::boolean) raise<DTypeError>("[{}] wanted bool, came {}", op, describe(x));
-}
-
 template <class F>
 Tensor logical(const char* op, const Tensor& a, const Tensor& b, F f) {
-  expect_bool(op, a);
-  expect_bool(op, b);
+  internal::expect_bool(op, a);
+  internal::expect_bool(op, b);
   Tensor out = Tensor::empty(broadcast_shapes(op, a.shape(), b.shape()), DType::boolean);
   internal::map_into<bool, bool>(out, a, b, f);
   return out;
@@ -73,14 +69,14 @@ Tensor logical_or(const Tensor& a, const Tensor& b) {
 }
 
 Tensor logical_not(const Tensor& a) {
-  expect_bool("logical_not", a);
+  internal::expect_bool("logical_not", a);
   Tensor out = Tensor::empty(a.shape(), DType::boolean);
   internal::map_into<bool, bool>(out, a, [](bool x) { return !x; });
   return out;
 }
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  expect_bool("where", condition);
+  internal::expect_bool("where", condition);
   internal::expect_same_dtype("where", a, b);
   const Shape sides = broadcast_shapes("where", a.shape(), b.shape());
   Tensor out = Tensor::empty(broadcast_shapes("where", condition.shape(), sides), a.dtype());

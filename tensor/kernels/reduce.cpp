@@ -1,198 +1,66 @@
 #include <heed/tensor/kernels/reduce.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
-#include <heed/tensor/creation.h>
 #include <heed/tensor/internal/dispatch.h>
-#include <heed/tensor/internal/lanes.h>
 #include <heed/tensor/internal/parallel.h>
-#include <heed/tensor/internal/strided.h>
+#include <heed/tensor/internal/reduce_blocks.h>
 
 namespace heed::kernels {
 namespace {
 
-/// Elements that are added in their own type before the sum goes on in f64.
-constexpr int64_t kBlock = 512;
-constexpr int64_t kBlockRows = 64;
-
-/// Which axes are summed, and the shapes that follow.
-struct Plan {
-  std::array<bool, kMaxRank> reduced{};
-  Shape kept;       // the sizes that stay
-  Shape with_ones;  // the same with 1 for each summed axis
-};
-
-Plan make_plan(const char* op, const Tensor& x, const Dims& axes) {
-  Plan plan;
-  for (int64_t entry : axes) {
-    const int64_t axis = normalize_axis(op, entry, x.rank());
-    if (std::exchange(plan.reduced[static_cast<size_t>(axis)], true))
-      raise<ShapeError>("[{}] wanted every axis once, came {}", op, axes);
-  }
-  if (axes.empty()) plan.reduced.fill(true);
-  for (int64_t axis = 0; axis < x.rank(); ++axis) {
-    const bool reduced = plan.reduced[static_cast<size_t>(axis)];
-    if (!reduced) plan.kept.push_back(x.shape()[axis]);
-    plan.with_ones.push_back(reduced ? 1 : x.shape()[axis]);
-  }
-  return plan;
-}
-
-/// x as contiguous (outer, count, inner) where the middle is summed: one run of neighbouring axes if the
-/// summed axes are such a run, else a copy with the summed axes last.
-struct Blocks {
-  Tensor values;
-  int64_t outer = 1, count = 1, inner = 1;
-};
-
-Blocks arrange(const Tensor& x, const Plan& plan) {
-  Blocks blocks;
-  int64_t first = x.rank(), last = -1;
-  for (int64_t axis = 0; axis < x.rank(); ++axis) {
-    if (!plan.reduced[static_cast<size_t>(axis)]) continue;
-    blocks.count *= x.shape()[axis];
-    first = std::min(first, axis);
-    last = axis;
-  }
-  bool one_run = true;
-  for (int64_t axis = first; axis <= last; ++axis)
-    one_run = one_run && plan.reduced[static_cast<size_t>(axis)];
-  if (one_run) {
-    for (int64_t axis = 0; axis < first; ++axis) blocks.outer *= x.shape()[axis];
-    for (int64_t axis = last + 1; axis < x.rank(); ++axis) blocks.inner *= x.shape()[axis];
-    blocks.values = x.contiguous();
-    return blocks;
-  }
-  Dims order;
-  for (int64_t axis = 0; axis < x.rank(); ++axis)
-    if (!plan.reduced[static_cast<size_t>(axis)]) order.push_back(axis);
-  for (int64_t axis = 0; axis < x.rank(); ++axis)
-    if (plan.reduced[static_cast<size_t>(axis)]) order.push_back(axis);
-  blocks.outer = element_count(plan.kept);
-  blocks.values = x.permute(std::span(order.begin(), order.end())).contiguous();
-  return blocks;
-}
-
-template <class T>
-double sum_run(const T* x, int64_t count) {
-  double total = 0;
-  for (int64_t begin = 0; begin < count; begin += kBlock) {
-    const int64_t end = std::min(count, begin + kBlock);
-    total += static_cast<double>(internal::lane_sum<T>(end - begin, [=](int64_t i) { return x[begin + i]; }));
-  }
-  return total;
-}
-
-uint64_t sum_run(const uint64_t* x, int64_t count) {
-  uint64_t total = 0;
-  for (int64_t i = 0; i < count; ++i) total += x[i];
-  return total;
-}
-
-/// One long run on several threads: the parts are added in their order.
-template <class T>
-auto sum_long_run(const T* x, int64_t count) {
-  constexpr int64_t kPart = 1 << 16;
-  if (count <= kPart) return sum_run(x, count);
-  std::vector<decltype(sum_run(x, count))> parts(static_cast<size_t>((count + kPart - 1) / kPart));
-  internal::parallel_chunks(count, kPart, [&](int64_t begin, int64_t end) {
-    parts[static_cast<size_t>(begin / kPart)] = sum_run(x + begin, end - begin);
-  });
-  return sum_run(parts.data(), static_cast<int64_t>(parts.size()));
-}
-
-/// x: (count, inner) summed down its columns into total: (inner).
-template <class T, class Total>
-void sum_columns(const T* x, int64_t count, int64_t inner, Total* total, T* part) {
-  std::fill_n(total, inner, Total(0));
-  for (int64_t begin = 0; begin < count; begin += kBlockRows) {
-    std::fill_n(part, inner, T(0));
-    for (int64_t row = begin; row < std::min(count, begin + kBlockRows); ++row) {
-      const T* line = x + row * inner;
-#pragma omp simd
-      for (int64_t i = 0; i < inner; ++i) part[i] += line[i];
-    }
-    for (int64_t i = 0; i < inner; ++i) total[i] += static_cast<Total>(part[i]);
-  }
-}
-
-template <class T>
-void sum_rows(T* out, const T* x, const Blocks& b) {
-  internal::parallel_chunks(b.outer, internal::rows_per_chunk(b.count), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row)
-      out[row] = static_cast<T>(sum_run(x + row * b.count, b.count));
+/// out = the sums over the blocks, as finish(total) turns each into an element.
+template <class T, class Finish>
+void sum_blocks(Tensor& out, const internal::Blocks& blocks, Finish finish) {
+  // Whole numbers are added up unsigned, because those may wrap around.
+  constexpr bool kWhole = std::is_same_v<T, int64_t>;
+  using Word = std::conditional_t<kWhole, uint64_t, T>;
+  using Total = std::conditional_t<kWhole, uint64_t, double>;
+  const Word* from = reinterpret_cast<const Word*>(blocks.values.data<T>());
+  T* to = out.mutable_data<T>();
+  internal::for_each_block(from, blocks, [=](const internal::Block<Word>& block, int64_t place) {
+    internal::sum_block<Word, Total>(
+        block, [](Word value, int64_t) { return value; },
+        [=](int64_t i, Total total) { to[place + i] = static_cast<T>(finish(total)); });
   });
 }
 
-/// One (count, inner) block, its rows shared out in parts whose column sums are added in order.
-template <class T, class Total>
-void sum_one_block(T* out, const T* x, int64_t count, int64_t inner) {
-  const int64_t rows = std::max(kBlockRows, internal::rows_per_chunk(inner));
-  const int64_t parts = (count + rows - 1) / rows;
-  std::vector<Total> totals(static_cast<size_t>(std::max<int64_t>(parts, 1) * inner), Total(0));
-  internal::parallel_chunks(count, rows, [&](int64_t begin, int64_t end) {
-    std::vector<T> scratch(static_cast<size_t>(inner));
-    sum_columns(x + begin * inner, end - begin, inner, totals.data() + begin / rows * inner, scratch.data());
+template <class Combine>
+Tensor fold_bools(const char* op, const Tensor& x, const Dims& axes, bool keep_axes, bool first,
+                  Combine combine) {
+  internal::expect_bool(op, x);
+  Tensor out = Tensor::empty(reduced_shape(op, x.shape(), axes, keep_axes), DType::boolean);
+  const internal::Blocks blocks = internal::arrange(x, axes);
+  // as bytes, because loops over bool do not vectorize
+  auto* to = reinterpret_cast<uint8_t*>(out.mutable_data<bool>());
+  const auto* from = reinterpret_cast<const uint8_t*>(blocks.values.data<bool>());
+  internal::for_each_block(from, blocks, [=](const internal::Block<uint8_t>& block, int64_t place) {
+    internal::fold_block<uint8_t>(to + place, block, first, combine);
   });
-  for (int64_t part = 1; part < parts; ++part)
-    for (int64_t i = 0; i < inner; ++i)
-      totals[static_cast<size_t>(i)] += totals[static_cast<size_t>(part * inner + i)];
-  for (int64_t i = 0; i < inner; ++i) out[i] = static_cast<T>(totals[static_cast<size_t>(i)]);
-}
-
-template <class T>
-void sum_blocks(T* out, const T* x, const Blocks& b) {
-  using Total = std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, double>;
-  if (b.inner == 1 && b.outer == 1) {
-    *out = static_cast<T>(sum_long_run(x, b.count));
-  } else if (b.inner == 1) {
-    sum_rows(out, x, b);
-  } else if (b.outer == 1) {
-    sum_one_block<T, Total>(out, x, b.count, b.inner);
-  } else {
-    internal::parallel_chunks(
-        b.outer, internal::rows_per_chunk(b.count * b.inner), [&](int64_t begin, int64_t end) {
-          std::vector<T> scratch(static_cast<size_t>(b.inner));
-          std::vector<Total> total(static_cast<size_t>(b.inner));
-          for (int64_t o = begin; o < end; ++o) {
-            sum_columns(x + o * b.count * b.inner, b.count, b.inner, total.data(), scratch.data());
-            for (int64_t i = 0; i < b.inner; ++i)
-              out[o * b.inner + i] = static_cast<T>(total[static_cast<size_t>(i)]);
-          }
-        });
-  }
+  return out;
 }
 
 }  // namespace
 
 Tensor sum(const Tensor& x, const Dims& axes, bool keep_axes) {
-  const Plan plan = make_plan("sum", x, axes);
-  const Blocks blocks = arrange(x, plan);
-  Tensor out = Tensor::empty(keep_axes ? plan.with_ones : plan.kept, x.dtype());
+  Tensor out = Tensor::empty(reduced_shape("sum", x.shape(), axes, keep_axes), x.dtype());
   internal::dispatch_numbers("sum", x, [&]<class T>(T) {
-    if (out.numel() == 0) return;
-    // Whole numbers are added up unsigned, because those may wrap around.
-    using Word = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
-    sum_blocks(reinterpret_cast<Word*>(out.mutable_data<T>()),
-               reinterpret_cast<const Word*>(blocks.values.data<T>()), blocks);
+    sum_blocks<T>(out, internal::arrange(x, axes), [](auto total) { return total; });
   });
   return out;
 }
 
 Tensor mean(const Tensor& x, const Dims& axes, bool keep_axes) {
-  if (!is_floating(x.dtype())) raise<DTypeError>("[mean] wanted f32 or f64, came {}", describe(x));
-  Tensor total = sum(x, axes, keep_axes);
-  if (x.numel() == 0 && total.numel() > 0)
-    raise<ValueError>("[mean] the mean of no elements has no value: shape {}, axes {}", x.shape(), axes);
-  if (total.numel() == 0) return total;
-  internal::dispatch_floating("mean", total, [&]<class T>(T) {
-    const T count = static_cast<T>(x.numel() / total.numel());
-    internal::map_into<T, T>(total, total, [=](T value) { return value / count; });
+  Tensor out = Tensor::empty(reduced_shape("mean", x.shape(), axes, keep_axes), x.dtype());
+  internal::dispatch_floating("mean", x, [&]<class T>(T) {
+    internal::expect_elements("mean", x, axes, out);
+    const internal::Blocks blocks = internal::arrange(x, axes);
+    const auto count = static_cast<double>(blocks.count);
+    sum_blocks<T>(out, blocks, [=](double total) { return total / count; });
   });
-  return total;
+  return out;
 }
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
@@ -206,30 +74,14 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
   return axes.empty() ? x.reshape(shape) : sum(x, axes).reshape(shape);
 }
 
-Tensor argmax(const Tensor& x, int64_t axis) {
-  axis = normalize_axis("argmax", axis, x.rank());
-  const int64_t count = x.shape()[axis];
-  if (count == 0) raise<ValueError>("[argmax] axis {} of shape {} has no elements", axis, x.shape());
-  Dims order;
-  for (int64_t other = 0; other < x.rank(); ++other)
-    if (other != axis) order.push_back(other);
-  order.push_back(axis);
-  const Tensor rows = x.permute(std::span(order.begin(), order.end())).contiguous();
-  Tensor out = Tensor::empty(rows.select(-1, 0).shape(), DType::i64);
-  internal::dispatch_numbers("argmax", x, [&]<class T>(T) {
-    const T* in = rows.data<T>();
-    int64_t* best = out.mutable_data<int64_t>();
-    internal::parallel_chunks(out.numel(), internal::rows_per_chunk(count), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const T* line = in + row * count;
-        int64_t winner = 0;
-        for (int64_t i = 1; i < count && line[winner] == line[winner]; ++i)
-          if (line[i] > line[winner] || line[i] != line[i]) winner = i;
-        best[row] = winner;
-      }
-    });
-  });
-  return out;
+Tensor any(const Tensor& x, const Dims& axes, bool keep_axes) {
+  return fold_bools("any", x, axes, keep_axes, false,
+                    [](uint8_t a, uint8_t b) { return static_cast<uint8_t>(a | b); });
+}
+
+Tensor all(const Tensor& x, const Dims& axes, bool keep_axes) {
+  return fold_bools("all", x, axes, keep_axes, true,
+                    [](uint8_t a, uint8_t b) { return static_cast<uint8_t>(a & b); });
 }
 
 double sum_of_squares(const Tensor& x) {

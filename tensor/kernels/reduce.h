@@ -2,17 +2,22 @@
 
 #include <heed/tensor/tensor.h>
 
+/// Reductions over `axes` (all when empty); keep_axes leaves axes of size 1 where they were.
 namespace heed::kernels {
 
-/// Sums over `axes` (all when empty). f32 is added up in blocks whose sums are carried in f64, so the
-/// error does not grow with the count; i64 wraps around. keep_axes leaves size-1 axes where they were.
+/// Sums of f32, f64 or i64. f32 is added up in blocks whose sums are carried in f64, so the error does not
+/// grow with the count; i64 wraps around.
 Tensor sum(const Tensor& x, const Dims& axes = {}, bool keep_axes = false);
 /// sum / count, f32 and f64; ValueError for an empty mean.
 Tensor mean(const Tensor& x, const Dims& axes = {}, bool keep_axes = false);
 /// Sums the axes along which a tensor of shape `shape` was broadcast to x's shape: the adjoint of expand.
 Tensor sum_to(const Tensor& x, const Shape& shape);
-/// The index of the largest element along an axis, the first of equals, as i64. NaN counts as largest.
-Tensor argmax(const Tensor& x, int64_t axis);
+
+/// True where some element is true, for a bool x; false for no elements.
+Tensor any(const Tensor& x, const Dims& axes = {}, bool keep_axes = false);
+/// True where every element is true, for a bool x; true for no elements.
+Tensor all(const Tensor& x, const Dims& axes = {}, bool keep_axes = false);
+
 /// The sum of squares of all elements, in f64, safe from overflow for any finite f32.
 double sum_of_squares(const Tensor& x);
 bool all_finite(const Tensor& x);

@@ -89,7 +89,8 @@ TEST(sort, what_does_not_fit_is_named) {
                            "[top_k] wanted k in [0, 3], the size of axis 1 of (2, 3), came 4");
   expect_error<IndexError>([&] { return cumulative_sum(x, 2); },
                            "[cumulative_sum] wanted an axis in [-2, 2), came 2");
-  expect_error<DTypeError>([] { return sort(zeros({2}, DType::boolean), 0); }, "[sort] wanted f32 or f64");
+  expect_error<DTypeError>([] { return sort(zeros({2}, DType::boolean), 0); },
+                           "[sort] wanted f32, f64 or i64");
 }
 
 }  // namespace

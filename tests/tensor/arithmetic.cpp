@@ -165,7 +165,7 @@ TEST(arithmetic, checks_dtypes_and_shapes) {
   expect_error<ShapeError>([&] { kernels::add_into(target, a); },
                            "[add_into] shape (2, 3) does not expand to (3,)");
   expect_error<DTypeError>([&] { kernels::sub(zeros({2}, DType::boolean), zeros({2}, DType::boolean)); },
-                           "[sub] wanted f32 or f64, came bool(2,)");
+                           "[sub] wanted f32, f64 or i64, came bool(2,)");
   expect_error<DTypeError>([&] { kernels::pow(zeros({2}, DType::i64), 2); },
                            "[pow] wanted f32 or f64, came i64(2,)");
   expect_error<DTypeError>([&] { kernels::scale(zeros({2}, DType::bf16), 2); }, "[scale]");

@@ -149,7 +149,7 @@ TEST(comparison, checks_dtypes_and_shapes) {
                            "[eq] wanted one dtype, came f32(2, 3) and f64(3,)");
   expect_error<ShapeError>([&] { kernels::ne(a, zeros({2})); },
                            "[ne] shapes do not broadcast: (2, 3) and (2,)");
-  expect_error<DTypeError>([&] { kernels::lt(yes, yes); }, "[lt] wanted f32 or f64, came bool(2, 3)");
+  expect_error<DTypeError>([&] { kernels::lt(yes, yes); }, "[lt] wanted f32, f64 or i64, came bool(2, 3)");
   expect_error<DTypeError>([] { kernels::le(zeros({2}, DType::bf16), zeros({2}, DType::bf16)); }, "[le]");
   expect_error<ShapeError>([&] { kernels::gt(a, zeros({2})); }, "[gt] shapes do not broadcast");
   expect_error<ShapeError>([&] { kernels::ge(a, zeros({2})); }, "[ge] shapes do not broadcast");

@@ -193,6 +193,51 @@ TEST(random, the_default_generator_belongs_to_the_thread) {
   EXPECT_TRUE(identical(first, rand_uniform({5})));
 }
 
+TEST(random, bernoulli_is_true_with_its_probability) {
+  constexpr double kCount = 1e6;
+  Generator generator(15);
+  for (const double p : {0.001, 0.3, 0.5, 0.9}) {
+    double share = 0;
+    for (const bool value : rand_bernoulli({1'000'000}, p, DType::boolean, generator).to_vector<bool>())
+      share += value / kCount;
+    EXPECT_NEAR(share, p, 5 * std::sqrt(p * (1 - p) / kCount));
+  }
+}
+
+TEST(random, bernoulli_is_certain_at_the_ends) {
+  Generator generator(16);
+  EXPECT_TRUE(
+      equal(rand_bernoulli({300'001}, 0, DType::boolean, generator), zeros({300'001}, DType::boolean)));
+  EXPECT_TRUE(
+      equal(rand_bernoulli({300'001}, 1, DType::boolean, generator), ones({300'001}, DType::boolean)));
+}
+
+TEST(random, bernoulli_gives_the_same_choices_in_every_dtype) {
+  const auto draw = [](DType dtype) {
+    Generator generator(17);
+    return rand_bernoulli({7, 11}, 0.4, dtype, generator);
+  };
+  EXPECT_EQ(rand_bernoulli({2}, 0.5).dtype(), DType::boolean);
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::i64, DType::boolean}) {
+    EXPECT_EQ(draw(dtype).dtype(), dtype);
+    EXPECT_TRUE(equal(draw(dtype).to(DType::f64), draw(DType::f64)));
+  }
+}
+
+TEST(random, bernoulli_depends_on_the_state_alone) {
+  const auto draw = [] {
+    Generator generator(18);
+    return rand_bernoulli({300'001}, 0.3, DType::boolean, generator);
+  };
+  EXPECT_TRUE(identical(with_threads(1, draw), with_threads(2, draw)));
+  Generator generator(19), other;
+  rand_bernoulli({101}, 0.5, DType::boolean, generator);
+  other.restore(generator.seed(), generator.position());
+  EXPECT_TRUE(identical(rand_bernoulli({50}, 0.5, DType::f32, generator),
+                        rand_bernoulli({50}, 0.5, DType::f32, other)));
+  EXPECT_EQ(other.position(), generator.position());
+}
+
 TEST(random, refuses_what_has_no_distribution) {
   expect_error<ValueError>([] { rand_uniform({2}, 1, 0); },
                            "[rand_uniform] wanted finite low <= high, came 1 and 0");
@@ -206,5 +251,10 @@ TEST(random, refuses_what_has_no_distribution) {
   expect_error<ShapeError>([] { rand_permutation(-1); }, "sizes of 0 or more");
   expect_error<DTypeError>([] { rand_uniform({2}, 0, 1, DType::i64); },
                            "[random] wanted f32 or f64, came i64(2,)");
+  expect_error<ValueError>([] { rand_bernoulli({2}, -1e-9); },
+                           "[rand_bernoulli] wanted a probability in [0, 1], came -1e-09");
+  expect_error<ValueError>([] { rand_bernoulli({2}, 1.5); }, "came 1.5");
+  expect_error<ValueError>([] { rand_bernoulli({2}, NAN); }, "came nan");
   EXPECT_EQ(rand_normal({0, 3}).shape(), (Shape{0, 3}));
+  EXPECT_EQ(rand_bernoulli({0, 3}, 0.5).shape(), (Shape{0, 3}));
 }

@@ -6,50 +6,33 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include <heed/tensor/compare.h>
 #include <heed/tensor/creation.h>
+#include <heed/tensor/kernels/comparison.h>
 #include <heed/tensor/random.h>
 #include <heed/tensor/threads.h>
 
-#include "generators.h"
-#include "helpers.h"
+#include "reductions.h"
 
 using namespace heed;
 using heed::test::expect_error;
 
 namespace {
 
-/// Some of a shape's axes, each at most once, counted from either end.
-Dims any_axes(const Shape& shape) {
-  Dims axes;
-  for (int64_t axis = 0; axis < shape.rank(); ++axis)
-    if (test::any_between(0, 1) == 0)
-      axes.push_back(test::any_between(0, 1) == 0 ? axis : axis - shape.rank());
-  return axes;
-}
-
 /// The sums, added one by one in f64, of shape `x` with 1 for every summed axis.
 Tensor naive_sum(const Tensor& x, const Dims& axes) {
-  Shape shape = x.shape();
-  for (int64_t axis : axes) shape[axis < 0 ? axis + x.rank() : axis] = 1;
-  if (axes.empty()) shape = Dims::filled(x.rank(), 1);
-  Tensor total = zeros(shape, DType::f64);
-  test::for_each_index(x.shape(), [&](const std::vector<int64_t>& index) {
-    Tensor place = total;
-    for (const int64_t i : test::broadcast_index(index, shape)) place = place.select(0, i);
-    place.set({}, place.item() + test::get(x, index));
-  });
-  return total;
+  return test::reduce_naively(
+      x, axes, [](const std::vector<double>& set) { return std::accumulate(set.begin(), set.end(), 0.0); });
 }
 
-Shape without_axes(const Tensor& x, const Dims& axes) {
-  if (axes.empty()) return {};
-  Shape shape;
-  for (int64_t axis = 0; axis < x.rank(); ++axis)
-    if (std::ranges::none_of(axes, [&](int64_t a) { return a == axis || a + x.rank() == axis; }))
-      shape.push_back(x.shape()[axis]);
-  return shape;
+/// Where all or any of the elements are 1.
+Tensor naive_choice(const Tensor& x, const Dims& axes, bool all) {
+  return test::reduce_naively(x, axes, [=](const std::vector<double>& set) {
+    const auto count = std::ranges::count(set, 1.0);
+    return all ? count == std::ssize(set) : count > 0;
+  });
 }
 
 }  // namespace
@@ -58,12 +41,12 @@ TEST(reduce, sum_over_any_axes_of_any_layout) {
   EXPECT_TRUE(rc::check([] {
     const Tensor x =
         test::any_tensor(test::any_shape(), test::any_between(0, 1) == 0 ? DType::f32 : DType::f64);
-    const Dims axes = any_axes(x.shape());
+    const Dims axes = test::any_axes(x.shape());
     const Tensor kept = kernels::sum(x, axes, true), dropped = kernels::sum(x, axes);
     const Tensor wanted = naive_sum(x, axes);
     RC_ASSERT(kept.shape() == wanted.shape() && kept.dtype() == x.dtype());
     RC_ASSERT(allclose(kept, wanted, 1e-5, 1e-5));
-    RC_ASSERT(dropped.shape() == without_axes(x, axes));
+    RC_ASSERT(dropped.shape() == test::without_axes(x, axes));
     RC_ASSERT(identical(dropped.reshape(kept.shape()), kept));
   }));
 }
@@ -84,9 +67,9 @@ TEST(reduce, sum_of_many_elements_in_every_arrangement) {
 
 TEST(reduce, sum_does_not_depend_on_the_threads) {
   Generator generator(2);
-  const Tensor x = rand_uniform({1000, 350}, -1, 1, DType::f32, generator);
+  const Tensor x = rand_uniform({1000, 3, 350}, -1, 1, DType::f32, generator);
   const int before = num_threads();
-  for (const Dims& axes : {Dims{}, Dims{0}, Dims{1}}) {
+  for (const Dims& axes : {Dims{}, Dims{0}, Dims{1}, Dims{2}, Dims{0, 1}, Dims{0, 2}}) {
     set_num_threads(1);
     const Tensor one = kernels::sum(x, axes);
     set_num_threads(2);
@@ -126,6 +109,11 @@ TEST(reduce, sums_of_nothing_are_zero) {
   EXPECT_EQ(kernels::sum(zeros({3, 0}), {0}).shape(), (Shape{0}));
 }
 
+TEST(reduce, a_mean_whose_sum_is_out_of_range_is_not) {
+  EXPECT_NEAR(kernels::mean(full({4096}, 3e35)).item(), 3e35, 1e30);
+  EXPECT_NEAR(kernels::mean(full({4096, 3}, 3e35), {0}).at({2}), 3e35, 1e30);
+}
+
 TEST(reduce, infinities_and_nan) {
   EXPECT_EQ(kernels::sum(tensor_of({1, INFINITY, 2})).item(), INFINITY);
   EXPECT_TRUE(std::isnan(kernels::sum(tensor_of({INFINITY, -INFINITY})).item()));
@@ -148,7 +136,7 @@ TEST(reduce, mean_divides_by_the_count) {
   EXPECT_TRUE(rc::check([] {
     const Tensor x = test::any_tensor(test::any_shape());
     RC_PRE(x.numel() > 0);
-    const Dims axes = any_axes(x.shape());
+    const Dims axes = test::any_axes(x.shape());
     const Tensor mean = kernels::mean(x, axes, true), total = naive_sum(x, axes);
     const double count = static_cast<double>(x.numel()) / static_cast<double>(total.numel());
     test::for_each_index(total.shape(), [&](const std::vector<int64_t>& index) {
@@ -160,7 +148,7 @@ TEST(reduce, mean_divides_by_the_count) {
       [] {
         kernels::mean(zeros({2, 0}), {1});
       },
-      "[mean] the mean of no elements has no value");
+      "[mean] what is reduced has no elements: shape (2, 0), axes (1,)");
   EXPECT_EQ(kernels::mean(zeros({2, 0}), {0}).shape(), (Shape{0}));
 }
 
@@ -168,8 +156,12 @@ TEST(reduce, axes_are_checked) {
   const Tensor x = zeros({2, 3});
   expect_error<IndexError>([&] { kernels::sum(x, {2}); }, "[sum] wanted an axis in [-2, 2), came 2");
   expect_error<ShapeError>([&] { kernels::sum(x, {0, -2}); }, "[sum] wanted every axis once, came (0, -2)");
-  expect_error<DTypeError>([&] { kernels::sum(zeros({2}, DType::boolean)); }, "[sum] wanted f32 or f64");
-  expect_error<IndexError>([&] { kernels::argmax(x, -3); }, "[argmax]");
+  expect_error<DTypeError>([&] { kernels::sum(zeros({2}, DType::boolean)); },
+                           "[sum] wanted f32, f64 or i64, came bool(2,)");
+  expect_error<IndexError>([&] { kernels::mean(x, {2}); }, "[mean] wanted an axis in [-2, 2), came 2");
+  expect_error<ShapeError>([&] { kernels::mean(x, {1, 1}); }, "[mean] wanted every axis once, came (1, 1)");
+  expect_error<DTypeError>([] { kernels::mean(zeros({2}, DType::bf16)); },
+                           "[mean] wanted f32 or f64, came bf16(2,)");
 }
 
 TEST(reduce, sum_to_undoes_expand) {
@@ -194,34 +186,51 @@ TEST(reduce, sum_to_undoes_expand) {
       "[sum_to] shape (2,) does not expand to (2, 3)");
 }
 
-TEST(reduce, argmax_finds_the_first_of_the_largest) {
-  const Tensor x = tensor_of({{1, 5, 5}, {NAN, 9, NAN}, {-INFINITY, -INFINITY, -2}});
-  EXPECT_EQ(kernels::argmax(x, 1).to_vector<int64_t>(), (std::vector<int64_t>{1, 0, 2}));
-  EXPECT_EQ(kernels::argmax(x, 0).to_vector<int64_t>(), (std::vector<int64_t>{1, 1, 1}));
-  EXPECT_EQ(kernels::argmax(tensor_of({3, 7}, DType::i64), 0).item(), 1);
-  EXPECT_EQ(kernels::argmax(zeros({0, 3}), 1).shape(), (Shape{0}));
-  expect_error<ValueError>(
-      [] {
-        kernels::argmax(zeros({3, 0}), 1);
-      },
-      "[argmax] axis 1 of shape (3, 0) has no elements");
+TEST(reduce, any_and_all_over_any_axes_of_any_layout) {
   EXPECT_TRUE(rc::check([] {
-    const Tensor values = test::any_tensor(test::any_shape(3));
-    RC_PRE(values.rank() > 0 && values.numel() > 0);
-    const int64_t axis = test::any_between(0, values.rank() - 1);
-    const Tensor best = kernels::argmax(values, axis);
-    test::for_each_index(best.shape(), [&](const std::vector<int64_t>& index) {
-      int64_t winner = 0;
-      std::vector<int64_t> place = index;
-      place.insert(place.begin() + axis, 0);
-      double most = -INFINITY;
-      for (int64_t i = 0; i < values.size(axis); ++i) {
-        place[static_cast<size_t>(axis)] = i;
-        if (const double value = test::get(values, place); value > most) winner = i, most = value;
-      }
-      RC_ASSERT(static_cast<int64_t>(test::get(best, index)) == winner);
-    });
+    const Tensor x = kernels::gt(test::any_tensor(test::any_shape()), scalar(-1, DType::f64));
+    const Dims axes = test::any_axes(x.shape());
+    for (const bool all : {false, true}) {
+      const auto run = all ? kernels::all : kernels::any;
+      const Tensor kept = run(x, axes, true), dropped = run(x, axes, false);
+      RC_ASSERT(kept.dtype() == DType::boolean);
+      RC_ASSERT(equal(kept.to(DType::f64), naive_choice(x, axes, all)));
+      RC_ASSERT(dropped.shape() == test::without_axes(x, axes));
+      RC_ASSERT(identical(dropped.reshape(kept.shape()), kept));
+    }
   }));
+}
+
+TEST(reduce, any_and_all_find_one_among_many) {
+  constexpr int64_t kRows = 1100, kColumns = 1300;
+  for (const int64_t row : {int64_t{0}, int64_t{700}, kRows - 1}) {
+    Tensor x = zeros({kRows, kColumns}, DType::boolean);
+    EXPECT_FALSE(kernels::any(x).item());
+    x.set({row, 1050}, 1);
+    EXPECT_TRUE(kernels::any(x).item());
+    EXPECT_FALSE(kernels::all(x).item());
+    EXPECT_EQ(kernels::sum(kernels::any(x, {0}).to(DType::i64)).item(), 1);
+    EXPECT_TRUE(kernels::any(x, {0}).at({1050}));
+    EXPECT_EQ(kernels::sum(kernels::any(x, {1}).to(DType::i64)).item(), 1);
+    EXPECT_TRUE(kernels::any(x, {1}).at({row}));
+    const Tensor y = kernels::logical_not(x);
+    EXPECT_FALSE(kernels::all(y).item());
+    EXPECT_FALSE(kernels::all(y, {0}).at({1050}));
+    EXPECT_EQ(kernels::sum(kernels::all(y, {1}).to(DType::i64)).item(), kRows - 1);
+  }
+}
+
+TEST(reduce, any_and_all_of_nothing) {
+  const Tensor none = zeros({3, 0}, DType::boolean);
+  EXPECT_TRUE(equal(kernels::any(none, {1}), zeros({3}, DType::boolean)));
+  EXPECT_TRUE(equal(kernels::all(none, {1}), ones({3}, DType::boolean)));
+  EXPECT_FALSE(kernels::any(none).item());
+  EXPECT_TRUE(kernels::all(none).item());
+  EXPECT_EQ(kernels::all(none, {0}).shape(), (Shape{0}));
+  expect_error<DTypeError>([] { kernels::any(zeros({2})); }, "[any] wanted bool, came f32(2,)");
+  expect_error<DTypeError>([] { kernels::all(zeros({2}, DType::i64)); }, "[all] wanted bool, came i64(2,)");
+  expect_error<IndexError>([&] { kernels::any(none, {2}); }, "[any] wanted an axis in [-2, 2), came 2");
+  expect_error<ShapeError>([&] { kernels::all(none, {1, 1}); }, "[all] wanted every axis once, came (1, 1)");
 }
 
 TEST(reduce, sum_of_squares_and_all_finite) {

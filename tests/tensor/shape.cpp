@@ -80,3 +80,21 @@ TEST(shape, counts_axes_from_the_end) {
   expect_error<IndexError>([] { normalize_axis("op", -4, 3); }, "came -4");
   expect_error<IndexError>([] { normalize_axis("op", 0, 0); }, "came 0");
 }
+
+TEST(shape, reduced_axes_go_or_become_1) {
+  EXPECT_EQ(reduced_shape("op", {2, 3, 4}, {1}, false), (Shape{2, 4}));
+  EXPECT_EQ(reduced_shape("op", {2, 3, 4}, {-1, 0}, true), (Shape{1, 3, 1}));
+  EXPECT_EQ(reduced_shape("op", {2, 0}, {}, false), Shape{});
+  EXPECT_EQ(reduced_shape("op", {2, 0}, {}, true), (Shape{1, 1}));
+  EXPECT_EQ(reduced_shape("op", {}, {}, true), Shape{});
+  expect_error<IndexError>(
+      [] {
+        reduced_shape("op", {2, 3}, {2}, false);
+      },
+      "[op] wanted an axis in [-2, 2), came 2");
+  expect_error<ShapeError>(
+      [] {
+        reduced_shape("op", {2, 3}, {0, -2}, true);
+      },
+      "[op] wanted every axis once, came (0, -2)");
+}

@@ -227,13 +227,13 @@ TEST(sort, checks_axes_dtypes_and_k) {
   expect_error<ValueError>([&] { kernels::top_k(x, -2, -1); },
                            "[top_k] wanted k in [0, 2], the size of axis 0 of (2, 3), came -1");
   expect_error<DTypeError>([] { kernels::sort(zeros({2}, DType::boolean), 0); },
-                           "[sort] wanted f32 or f64, came bool(2,)");
+                           "[sort] wanted f32, f64 or i64, came bool(2,)");
   expect_error<DTypeError>([] { kernels::top_k(zeros({2}, DType::bf16), 0, 1); },
-                           "[top_k] wanted f32 or f64, came bf16(2,)");
+                           "[top_k] wanted f32, f64 or i64, came bf16(2,)");
   expect_error<DTypeError>([] { kernels::cumulative_sum(zeros({2}, DType::boolean), 0); },
-                           "[cumulative_sum] wanted f32 or f64, came bool(2,)");
+                           "[cumulative_sum] wanted f32, f64 or i64, came bool(2,)");
   expect_error<DTypeError>([] { kernels::reversed_cumulative_sum(zeros({2}, DType::bf16), 0); },
-                           "[reversed_cumulative_sum] wanted f32 or f64, came bf16(2,)");
+                           "[reversed_cumulative_sum] wanted f32, f64 or i64, came bf16(2,)");
 }
 
 TEST(sort, the_numbers_do_not_depend_on_the_threads) {

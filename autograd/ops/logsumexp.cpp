@@ -1,0 +1,34 @@
+#include <heed/autograd/ops/logsumexp.h>
+
+#include <cmath>
+
+#include <heed/autograd/ops/arithmetic.h>
+#include <heed/autograd/ops/masked_fill.h>
+#include <heed/autograd/ops/unary.h>
+#include <heed/autograd/ops/views.h>
+#include <heed/autograd/record.h>
+#include <heed/tensor/creation.h>
+#include <heed/tensor/kernels/comparison.h>
+#include <heed/tensor/kernels/logsumexp.h>
+
+namespace heed {
+namespace {
+
+/// exp(x - y), the softmax: 0 also where x and y are -infinity, whose difference is NaN.
+Variable weights(const Variable& x, const Variable& y) {
+  const Tensor nothing = kernels::eq(y.data(), scalar(-INFINITY, y.dtype()));
+  return exp(x - masked_fill(y, nothing, 0));
+}
+
+}  // namespace
+
+Variable logsumexp(const Variable& x, const Dims& axes, bool keep_axes) {
+  Tensor y = kernels::logsumexp(x.data(), axes, keep_axes);
+  const Shape kept = reduced_shape("logsumexp", x.shape(), axes, true);
+  return record("logsumexp", y, {&x}, [kept, x = Saved(x), y = SavedOutput(y)](Backward& back) {
+    back.give(
+        0, [&] { return reshape(back.grad(), kept) * weights(back.value(x), reshape(back.value(y), kept)); });
+  });
+}
+
+}  // namespace heed
