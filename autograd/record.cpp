@@ -37,6 +37,7 @@ Variable attach_one(std::shared_ptr<Node> node, Tensor output, Inputs inputs) {
   return Variable(std::move(output), Edge(std::move(node), 0));
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): handed over, as above
 std::vector<Variable> attach(std::shared_ptr<Node> node, std::vector<Tensor> outputs, Inputs inputs) {
   connect(*node, inputs);
   std::vector<Variable> results;

@@ -14,8 +14,10 @@ function(heed_component name)
                                                  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(heed_${name} PUBLIC ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS})
   target_compile_features(heed_${name} PUBLIC cxx_std_20)
-  set_target_properties(heed_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON
-                                                VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  # A shared library finds the others beside it, wherever the folder is moved, and oneDNN where it was found.
+  set_target_properties(heed_${name} PROPERTIES
+    EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    POSITION_INDEPENDENT_CODE ON DEFINE_SYMBOL "" INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
   heed_compile_options(heed_${name})
   install(TARGETS heed_${name} EXPORT heed)
   install(DIRECTORY . DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heed/${name}

@@ -23,7 +23,8 @@ std::pair<Bahdanau::Memory, RecurrentState> Bahdanau::encode(const Tensor& sourc
                                                              const Tensor& source_lengths) {
   auto [values, state] = encoder_(source_embedding_(source), source_lengths);
   Variable keys = attention_.project_keys(values);
-  return {{values, std::move(keys), Mask::valid_lengths(source_lengths)}, std::move(state)};
+  Memory memory{std::move(values), std::move(keys), Mask::valid_lengths(source_lengths)};
+  return {std::move(memory), std::move(state)};
 }
 
 Variable Bahdanau::advance(const Variable& embedded, const Memory& memory, RecurrentState& state) {

@@ -11,10 +11,10 @@ namespace heed::optim {
 Optimizer::Optimizer(const NamedVariables& parameters, double lr) : lr_(lr) {
   option("lr", lr_);
   for (const auto& [name, value] : parameters) {
-    const bool seen =
-        std::ranges::any_of(entries_, [&](const Entry& entry) { return entry.parameter.is_same(value); });
-    if (seen) continue;
-    if (std::ranges::any_of(entries_, [&](const Entry& entry) { return entry.name == name; }))
+    const auto same = [&value = value](const Entry& entry) { return entry.parameter.is_same(value); };
+    const auto namesake = [&name = name](const Entry& entry) { return entry.name == name; };
+    if (std::ranges::any_of(entries_, same)) continue;
+    if (std::ranges::any_of(entries_, namesake))
       raise<ValueError>("[optimizer] two parameters have the name \"{}\"", name);
     entries_.push_back({name, value, {}});
   }

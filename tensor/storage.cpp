@@ -22,7 +22,7 @@ constexpr bool kCaching = true;
 #endif
 
 /// Blocks come in sizes of 64 * 2^k and the three quarter steps between: at most a quarter is wasted.
-constexpr size_t kClasses = 4 * 58;
+constexpr size_t kClasses = size_t{4} * 58;
 
 struct SizeClass {
   size_t index;
@@ -31,10 +31,10 @@ struct SizeClass {
 
 SizeClass size_class(int64_t bytes) {
   const auto units = static_cast<uint64_t>(std::max<int64_t>((bytes + kAlignment - 1) / kAlignment, 1));
-  const int log = std::bit_width(units) - 1;
+  const int log = static_cast<int>(std::bit_width(units)) - 1;
   const int step = std::max(log - 2, 0);  // a class is a multiple of 2^step units
   const uint64_t rounded = ((units + (uint64_t{1} << step) - 1) >> step) << step;
-  const int rounded_log = std::bit_width(rounded) - 1;
+  const int rounded_log = static_cast<int>(std::bit_width(rounded)) - 1;
   const auto quarter = rounded_log >= 2 ? (rounded >> (rounded_log - 2)) & 3 : rounded & 3;
   return {static_cast<size_t>(rounded_log) * 4 + quarter, static_cast<int64_t>(rounded) * kAlignment};
 }

@@ -57,6 +57,7 @@ Split split(std::vector<SentencePair> pairs, int64_t holdout) {
 /// Translates the sentences that were kept out, and prints the first few beside their references.
 void show_unseen(Translator& translator, const std::vector<SentencePair>& held_out) {
   std::vector<std::string> sources;
+  sources.reserve(held_out.size());
   for (const SentencePair& pair : held_out) sources.push_back(joined(pair.source));
   const auto translations = translator.translate(sources);
   size_t exact = 0;

@@ -103,6 +103,7 @@ std::vector<std::string> Translator::translate(const std::vector<std::string>& s
   const NoGrad guard;
   model_->eval();
   std::vector<Sentence> cleaned;
+  cleaned.reserve(sentences.size());
   for (const std::string& sentence : sentences) cleaned.push_back(words(sentence));
   std::vector<std::string> translations(sentences.size());
   std::vector<size_t> places;  // of the sentences that have words
@@ -140,6 +141,7 @@ std::vector<std::string> Translator::translate_batch(std::span<const Sentence> s
     }
   }
   std::vector<std::string> translations;
+  translations.reserve(chosen.size());
   for (const auto& words_chosen : chosen) translations.push_back(target_.decode(words_chosen));
   return translations;
 }

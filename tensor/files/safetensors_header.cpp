@@ -225,7 +225,7 @@ std::string format_safetensors_header(const SafetensorsHeader& header) {
     text += ',';
   }
   for (const SafetensorsEntry& entry : header.entries)
-    text += fmt::format("{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}},",
+    text += fmt::format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}},)",
                         json_string(entry.name, "a tensor name"), entry.dtype, fmt::join(entry.shape, ","),
                         entry.begin, entry.end);
   if (text.back() == ',') text.pop_back();

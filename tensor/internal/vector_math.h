@@ -8,28 +8,30 @@
 
 /// Functions that vectorize. GCC calls glibc's vector library inside a `#pragma omp simd` loop when the
 /// function is declared so; without the declaration each element is a scalar call, ten times slower.
+extern "C" {
 #pragma omp declare simd notinbranch
-extern "C" double exp(double) noexcept;
+double exp(double) noexcept;
 #pragma omp declare simd notinbranch
-extern "C" float logf(float) noexcept;
+float logf(float) noexcept;
 #pragma omp declare simd notinbranch
-extern "C" double log(double) noexcept;
+double log(double) noexcept;
 #pragma omp declare simd notinbranch
-extern "C" float erff(float) noexcept;
+float erff(float) noexcept;
 #pragma omp declare simd notinbranch
-extern "C" double erf(double) noexcept;
+double erf(double) noexcept;
 #pragma omp declare simd notinbranch
-extern "C" float sinf(float) noexcept;
+float sinf(float) noexcept;
 #pragma omp declare simd notinbranch
-extern "C" double sin(double) noexcept;
+double sin(double) noexcept;
 #pragma omp declare simd notinbranch
-extern "C" float cosf(float) noexcept;
+float cosf(float) noexcept;
 #pragma omp declare simd notinbranch
-extern "C" double cos(double) noexcept;
+double cos(double) noexcept;
 #pragma omp declare simd notinbranch
-extern "C" float tanhf(float) noexcept;
+float tanhf(float) noexcept;
 #pragma omp declare simd notinbranch
-extern "C" double tanh(double) noexcept;
+double tanh(double) noexcept;
+}
 
 namespace heed::internal {
 
