@@ -4,6 +4,7 @@
 #include <set>
 
 #include <heed/autograd/anomaly.h>
+#include <heed/autograd/graph.h>
 #include <heed/autograd/ops.h>
 #include <heed/nn/linear.h>
 #include <heed/nn/transformer_model.h>
@@ -110,6 +111,29 @@ TEST(module_scope, a_module_inside_of_the_call_of_its_sibling_is_named_after_its
     EXPECT_TRUE(scopes.contains(scope)) << scope;
   for (const std::string& scope : scopes)
     EXPECT_EQ(scope.find("residual."), scope.find("residual.norm")) << scope;
+}
+
+TEST(module_scope, a_picture_of_a_model_is_made_of_its_modules) {
+  nn::TransformerModel model({.source_vocabulary = 8,
+                              .target_vocabulary = 8,
+                              .stack = {.width = 8, .feed_forward = 8, .heads = 2, .layers = 2}});
+  const Variable logits =
+      model(zeros({1, 3}, DType::i64), full({1}, 3, DType::i64), zeros({1, 2}, DType::i64));
+  const Variable loss = sum(logits * logits);
+  const EdgeNorms norms(loss, model.named_parameters());
+  loss.backward();
+  for (const Graph::Edge& edge : norms.graph().edges) EXPECT_TRUE(edge.grad_norm.has_value());
+  size_t parameters = 0;
+  for (const Graph::Node& node : norms.graph().nodes) {
+    parameters += node.is_leaf;
+    EXPECT_NE(node.name, "leaf") << "every leaf is a parameter and has its name";
+  }
+  EXPECT_EQ(parameters, model.named_parameters().size());
+  const std::string top = to_dot(norms.graph(), {.depth = 0}), layers = to_dot(norms.graph(), {.depth = 3});
+  for (const char* box : {"source_embedding", "target_embedding", "encoder", "decoder", "output"})
+    EXPECT_NE(top.find(fmt::format("[label=\"{}\", shape=box3d]", box)), std::string::npos) << top;
+  for (const char* box : {"self_attention", "cross_attention", "feed_forward"})
+    EXPECT_NE(layers.find(fmt::format("[label=\"{}\"", box)), std::string::npos) << layers;
 }
 
 TEST(module_scope, ends_when_forward_throws) {
