@@ -51,7 +51,7 @@ struct Border {
   std::map<std::pair<const Node*, size_t>, Gathering> arrived;
 };
 
-/// Gives a node or hook a gradient only if it fits.
+/// ShapeError unless what a hook made fits: "[hook] {where} {op}: ...".
 void expect_like(const Variable& grad, const Node::Output& wanted, const char* where, const Node& node) {
   if (grad.shape() != wanted.shape || grad.dtype() != wanted.dtype)
     raise<ShapeError>("[hook] {} {}: wanted {}{}, came {}", where, node.name(), name_of(wanted.dtype),

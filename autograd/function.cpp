@@ -16,15 +16,27 @@ bool is_same_view(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
+const Variable* Function::input_that_is(const Tensor& value) const {
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (&value == &numbers_[i]) return inputs_[i];
+  const Variable* found = nullptr;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (!is_same_view(value, numbers_[i]) || (found != nullptr && found->is_same(*inputs_[i]))) continue;
+    if (found != nullptr)
+      raise<GraphError>(
+          "[save] a copy of a tensor that several inputs are: wanted one of forward's arguments");
+    found = inputs_[i];
+  }
+  return found;
+}
+
 void Function::save(const Tensor& value, Variable& as) {
   if (inputs_.empty()) raise<GraphError>("[save] wanted a call inside of forward");
   if (!value.defined()) return;
-  for (const Variable* input : inputs_) {
-    if (!input->defined() || !is_same_view(value, input->data())) continue;
+  if (const Variable* input = input_that_is(value))
     kept_.push_back({.as = &as, .input = Saved(*input)});
-    return;
-  }
-  kept_.push_back({.as = &as, .value = value});
+  else
+    kept_.push_back({.as = &as, .value = value});
 }
 
 bool Function::wants(size_t input) const {
@@ -35,10 +47,12 @@ bool Function::wants(size_t input) const {
 
 namespace internal {
 
-FunctionCall::FunctionCall(const char* name, Function& function, Inputs inputs)
+FunctionCall::FunctionCall(const char* name, Function& function, Inputs inputs,
+                           std::span<const Tensor> numbers)
     : name_(name), function_(function) {
   function_.inputs_ = inputs;
-  for (const Variable* input : inputs) versions_.push_back(input->defined() ? input->data().version() : 0);
+  function_.numbers_ = numbers;
+  for (const Tensor& input : numbers) versions_.push_back(input.version());
 }
 
 void FunctionCall::finish(std::span<const Tensor> outputs) {
@@ -46,9 +60,9 @@ void FunctionCall::finish(std::span<const Tensor> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i)
     if (!outputs[i].defined()) raise<ValueError>("[{}] result {} of forward is undefined", name_, i);
   for (size_t i = 0; i < versions_.size(); ++i) {
-    const Variable& input = *function_.inputs_[i];
-    if (input.defined() && input.data().version() != versions_[i])
-      raise<ValueError>("[{}] forward edited input {} in place: {}", name_, i, describe(input.data()));
+    const Tensor& input = function_.numbers_[i];
+    if (input.version() != versions_[i])
+      raise<ValueError>("[{}] forward edited input {} in place: {}", name_, i, describe(input));
   }
   for (Function::Kept& kept : function_.kept_) {
     if (!kept.value.defined()) continue;

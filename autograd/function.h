@@ -52,7 +52,8 @@ class Function {
 
   /// Called in forward: keeps `value` for backward, during which the member `as` holds it. Derivatives pass
   /// through it if it is an input or an output; anything else is a constant. Backward is an error once it was
-  /// edited in place.
+  /// edited in place. GraphError for a copy of an input's handle that could be several inputs': hand over
+  /// forward's own argument.
   void save(const Tensor& value, Variable& as);
   /// True if the gradient of this input is wanted; in forward, if it may be wanted later.
   bool wants(size_t input) const;
@@ -68,8 +69,12 @@ class Function {
     std::optional<SavedOutput> output = {};
     std::optional<SavedTensor> constant = {};
   };
+  /// The input that a tensor is: forward's argument itself, or a copy of the handle. Null if it is none.
+  const Variable* input_that_is(const Tensor& value) const;
+
   std::vector<Kept> kept_;
-  Inputs inputs_;             // while forward runs
+  Inputs inputs_;  // while forward runs
+  std::span<const Tensor> numbers_;
   Backward* back_ = nullptr;  // while backward runs
 };
 
@@ -80,8 +85,9 @@ class FunctionCall {
  public:
   using BackwardFunction = std::function<std::vector<Variable>(std::span<const Variable>)>;
 
-  FunctionCall(const char* name, Function& function, Inputs inputs);
-  ~FunctionCall() { function_.inputs_ = {}; }
+  /// `numbers`: the inputs as forward gets them.
+  FunctionCall(const char* name, Function& function, Inputs inputs, std::span<const Tensor> numbers);
+  ~FunctionCall() { function_.inputs_ = {}, function_.numbers_ = {}; }
   FunctionCall(const FunctionCall&) = delete;
   FunctionCall& operator=(const FunctionCall&) = delete;
 
@@ -141,13 +147,13 @@ auto call_backward(T& function, std::span<const Variable> grads) {
 template <class T, class... In>
 auto apply_function(T op, const In&... inputs) {
   static const char* const name = FunctionCall::name_of(typeid(T));
-  const auto tensor = [](const Variable& input) { return input.defined() ? input.data() : Tensor(); };
   const std::array<const Variable*, sizeof...(In)> all{&inputs...};
+  const std::array<Tensor, sizeof...(In)> numbers{(inputs.defined() ? inputs.data() : Tensor())...};
   auto function = std::make_unique<T>(std::move(op));
-  FunctionCall call(name, *function, all);
+  FunctionCall call(name, *function, all, numbers);
   const auto result = [&] {
     const NoGrad guard;
-    return function->forward(tensor(inputs)...);
+    return std::apply([&](const auto&... each) { return function->forward(each...); }, numbers);
   }();
   using Result = std::remove_const_t<decltype(result)>;
   std::vector<Tensor> outputs = as_list<Tensor>(result);

@@ -274,6 +274,36 @@ TEST(function, wrong_results_of_forward_are_named) {
   expect_error<ValueError>([&] { apply<Edits>(x); }, "[Edits] forward edited input 0 in place: f64(2,)");
 }
 
+TEST(function, inputs_over_the_same_numbers_are_told_apart) {
+  const auto second_derivative = [](const auto& product_of) {
+    const Variable x(scalar(3, DType::f64), true);
+    const Variable y = product_of(x);
+    const Variable slope = grad({&y, 1}, {&x, 1}, {}, {.create_graph = true})[0];
+    return slope.requires_grad() ? grad({&slope, 1}, {&x, 1}, {}, {.allow_unused = true})[0] : Variable();
+  };
+  const Variable none;
+  // x * stop(x) has the slope stop(x), and that is flat.
+  for (const bool first : {true, false}) {
+    const Variable curvature = second_derivative([&](const Variable& x) {
+      return first ? apply<MultiplyAdd>(x, x.detach(), none) : apply<MultiplyAdd>(x.detach(), x, none);
+    });
+    EXPECT_FALSE(curvature.defined());
+  }
+  EXPECT_EQ(second_derivative([&](const Variable& x) { return apply<MultiplyAdd>(x, x, none); }).item(), 2);
+
+  struct Copies : MultiplyAdd {
+    Tensor forward(const Tensor& first, const Tensor& second, const Tensor&) {
+      const Tensor copy = first;
+      save(copy, a);
+      return kernels::mul(first, second);
+    }
+  };
+  const Variable x(scalar(3, DType::f64), true);
+  expect_error<GraphError>([&] { apply<Copies>(x, x.detach(), none); },
+                           "[save] a copy of a tensor that several inputs");
+  EXPECT_NO_THROW(apply<Copies>(x, x, none));
+}
+
 TEST(function, saving_belongs_into_forward) {
   struct Late : Function {
     Tensor forward(const Tensor& x) { return x.clone(); }
