@@ -150,14 +150,15 @@ auto apply_function(T op, const In&... inputs) {
   const std::array<const Variable*, sizeof...(In)> all{&inputs...};
   const std::array<Tensor, sizeof...(In)> numbers{(inputs.defined() ? inputs.data() : Tensor())...};
   auto function = std::make_unique<T>(std::move(op));
-  FunctionCall call(name, *function, all, numbers);
   const auto result = [&] {
+    FunctionCall call(name, *function, all, numbers);
     const NoGrad guard;
-    return std::apply([&](const auto&... each) { return function->forward(each...); }, numbers);
+    auto returned = std::apply([&](const auto&... each) { return function->forward(each...); }, numbers);
+    call.finish(as_list<Tensor>(returned));
+    return returned;
   }();
   using Result = std::remove_const_t<decltype(result)>;
   std::vector<Tensor> outputs = as_list<Tensor>(result);
-  call.finish(outputs);
   const size_t count = outputs.size();
   std::vector<Variable> recorded =
       record_all(name, std::move(outputs), all, [count, function = std::move(function)](Backward& back) {
