@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds heed and runs every test through CTest: ./test.sh [release|debug|asan ...], release when none is named.
+# Builds heed and runs every test through CTest: ./test.sh [release|debug|asan|tsan ...], release when none is named.
 set -euo pipefail
 cd "$(dirname "$0")"
 source cmake/setup.sh

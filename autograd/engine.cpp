@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <unordered_set>
 
+#include <heed/autograd/anomaly.h>
 #include <heed/autograd/grad_mode.h>
+#include <heed/autograd/hooks.h>
 #include <heed/tensor/creation.h>
 #include <heed/tensor/kernels/arithmetic.h>
 
@@ -41,9 +44,35 @@ struct Selection {
   std::unordered_set<const Node*> needed;
 };
 
+/// Where a walk over a part of a graph ends: at all nodes that are older than the part. What arrives there is
+/// gathered and goes no further; nodes beyond are not touched.
+struct Border {
+  uint64_t oldest_inside = 0;
+  std::map<std::pair<const Node*, size_t>, Gathering> arrived;
+};
+
+/// ShapeError unless what a hook made fits: "[hook] {where} {op}: ...".
+void expect_like(const Variable& grad, const Node::Output& wanted, const char* where, const Node& node) {
+  if (grad.shape() != wanted.shape || grad.dtype() != wanted.dtype)
+    raise<ShapeError>("[hook] {} {}: wanted {}{}, came {}", where, node.name(), name_of(wanted.dtype),
+                      wanted.shape, describe(grad.data()));
+}
+
+/// Calls the hooks of one value in turn, each on what the last one made of the gradient.
+void call_hooks(const HookList<GradHook>& hooks, Variable& grad, const Node::Output& wanted,
+                const char* where, const Node& node) {
+  hooks.for_each([&](const GradHook& hook) {
+    Variable replaced = hook(grad);
+    if (!replaced.defined()) return;
+    expect_like(replaced, wanted, where, node);
+    grad = std::move(replaced);
+  });
+}
+
 class Walk {
  public:
-  Walk(BackwardOptions options, Selection* selection) : options_(options), selection_(selection) {}
+  explicit Walk(BackwardOptions options, Selection* selection = nullptr, Border* border = nullptr)
+      : options_(options), selection_(selection), border_(border) {}
 
   void start(const Variable& root, const Variable& upstream) {
     if (upstream.shape() != root.shape() || upstream.dtype() != root.dtype())
@@ -55,18 +84,24 @@ class Walk {
 
   void run() {
     const GradMode mode(options_.create_graph);
+    const internal::InsideBackward inside;
     while (!pending_.empty()) {
       // The highest number has no unfinished consumer, for those have higher ones.
       Pending next = std::move(pending_.begin()->second);
       pending_.erase(pending_.begin());
       visit(next);
     }
+    deliver();
   }
 
  private:
   void send(const Edge& edge, Variable grad) {
     if (edge.node == nullptr || !grad.defined()) return;
     if (selection_ != nullptr && !selection_->needed.contains(edge.node.get())) return;
+    if (border_ != nullptr && edge.node->number() < border_->oldest_inside) {
+      border_->arrived[{edge.node.get(), edge.index}].add(std::move(grad), options_.create_graph);
+      return;
+    }
     Pending& pending = pending_[edge.node->number()];
     if (pending.node == nullptr) {
       pending.node = edge.node.get();
@@ -77,36 +112,22 @@ class Walk {
 
   /// Hooks, retained gradients and captures, on the complete gradients.
   std::vector<Variable> complete(Pending& pending) {
+    Node& node = *pending.node;
     std::vector<Variable> grads(pending.outputs.size());
     for (size_t i = 0; i < grads.size(); ++i) {
       Variable& grad = grads[i];
       grad = std::move(pending.outputs[i].sum);
       if (!grad.defined()) continue;
-      Node::Output& output = pending.node->outputs[i];
-      run_hooks(*pending.node, output, grad);
-      if (output.retains_grad) output.retained = output.retained.defined() ? output.retained + grad : grad;
+      if (node.watch() != nullptr)
+        call_hooks(node.watch()->outputs[i].hooks, grad, node.outputs[i], "on an output of", node);
+      if (anomaly_enabled()) internal::expect_finite_grad(node, "the gradient of output", i, grad);
+      if (node.watch() != nullptr && node.watch()->outputs[i].retains_grad)
+        retained_.push_back({&node, i, grad});
       if (selection_ == nullptr) continue;
-      if (const auto place = selection_->captured.find({pending.node, i});
-          place != selection_->captured.end())
+      if (const auto place = selection_->captured.find({&node, i}); place != selection_->captured.end())
         place->second = grad;
     }
     return grads;
-  }
-
-  static void run_hooks(const Node& node, Node::Output& output, Variable& grad) {
-    if (output.hooks.empty()) return;
-    std::erase_if(output.hooks, [](const auto& hook) { return hook.expired(); });
-    const auto hooks = output.hooks;  // a hook may register others
-    for (const auto& weak : hooks) {
-      const auto hook = weak.lock();
-      if (hook == nullptr) continue;
-      Variable replaced = (*hook)(grad);
-      if (!replaced.defined()) continue;
-      if (replaced.shape() != output.shape || replaced.dtype() != output.dtype)
-        raise<ShapeError>("[hook] on an output of {}: wanted {}, came {}", node.name(), describe(grad.data()),
-                          describe(replaced.data()));
-      grad = std::move(replaced);
-    }
   }
 
   void visit(Pending& pending) {
@@ -114,14 +135,67 @@ class Walk {
     std::vector<Variable> grads = complete(pending);
     // A node that was only to be captured keeps its saved values.
     if (selection_ != nullptr && !leads_on(node)) return;
+    if (node.inputs.empty()) {
+      leaves_.emplace_back(&node, std::move(grads));
+      return;
+    }
+    if (node.watch() != nullptr) call_before(node, grads);
+    std::vector<Variable> results = backward(node, std::move(grads));
+    if (node.watch() != nullptr) call_after(node, results);
+    for (size_t i = 0; i < node.inputs.size(); ++i) send_along(node, i, std::move(results[i]));
+    if (!options_.retain_graph && !options_.create_graph) node.release();
+  }
+
+  std::vector<Variable> backward(Node& node, std::vector<Variable> grads) {
+    std::optional<Scope> scope;
+    if (options_.create_graph) scope.emplace(node.scope_name());
     Backward back(node, std::move(grads), options_.create_graph,
                   selection_ == nullptr ? nullptr : &selection_->needed);
     node.backward(back);
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      expect_fitting(node, i, back.results[i]);
-      send(node.inputs[i], std::move(back.results[i]));
+    for (size_t i = 0; i < node.inputs.size(); ++i) expect_fitting(node, i, back.results[i]);
+    return std::move(back.results);
+  }
+
+  void call_before(const Node& node, std::vector<Variable>& grads) {
+    node.watch()->hooks.for_each([&](const NodeHook& hook) {
+      if (!hook.before) return;
+      hook.before(node, grads);
+      for (size_t i = 0; i < grads.size(); ++i)
+        if (grads[i].defined()) expect_like(grads[i], node.outputs[i], "before the backward of", node);
+    });
+  }
+
+  void call_after(const Node& node, std::vector<Variable>& results) {
+    node.watch()->hooks.for_each([&](const NodeHook& hook) {
+      if (!hook.after) return;
+      hook.after(node, results);
+      for (size_t i = 0; i < results.size(); ++i) {
+        const Edge& edge = node.inputs[i];
+        if (edge.node != nullptr && results[i].defined())
+          expect_like(results[i], edge.node->outputs[edge.index], "after the backward of", node);
+      }
+    });
+  }
+
+  void send_along(const Node& node, size_t input, Variable grad) {
+    const Edge& edge = node.inputs[input];
+    if (edge.node == nullptr || !grad.defined()) return;
+    if (node.watch() != nullptr)
+      call_hooks(node.watch()->edges[input], grad, edge.node->outputs[edge.index], "on an input of", node);
+    if (anomaly_enabled()) internal::expect_finite_grad(node, "the gradient of input", input, grad);
+    send(edge, std::move(grad));
+  }
+
+  /// The end of a walk that went well: only now do leaves and retained gradients change.
+  void deliver() {
+    for (const auto& [node, output, grad] : retained_) {
+      Variable& retained = node->watched().outputs[output].retained;
+      retained = retained.defined() ? retained + grad : grad;
     }
-    if (!options_.retain_graph && !options_.create_graph) node.release();
+    for (auto& [node, grads] : leaves_) {
+      Backward back(*node, std::move(grads), options_.create_graph);
+      node->backward(back);
+    }
   }
 
   bool leads_on(const Node& node) const {
@@ -138,10 +212,19 @@ class Walk {
                         name_of(wanted.dtype), wanted.shape, input, describe(grad.data()));
   }
 
+  struct Retained {
+    Node* node;
+    size_t output;
+    Variable grad;
+  };
+
   BackwardOptions options_;
   Selection* selection_;
+  Border* border_;
   std::vector<Edge> roots_;  // keeps the graph, should a hook let go of it
   std::map<uint64_t, Pending, std::greater<>> pending_;
+  std::vector<Retained> retained_;
+  std::vector<std::pair<Node*, std::vector<Variable>>> leaves_;
 };
 
 /// The nodes from which one of `targets` can be reached, found without recursion: a node is entered,
@@ -174,6 +257,11 @@ std::unordered_set<const Node*> leading_to(std::span<const Variable> outputs,
   return leads;
 }
 
+void expect_saved_values() {
+  if (internal::records_structure_only())
+    raise<GraphError>("[checkpoint] gradients cannot be taken inside of the function that is checkpointed");
+}
+
 Variable upstream_of(const Variable& output, std::span<const Variable> upstream, size_t i) {
   if (!upstream.empty() && upstream[i].defined()) return upstream[i];
   if (output.numel() != 1)
@@ -188,15 +276,32 @@ namespace internal {
 
 void run_backward(std::span<const Variable> roots, std::span<const Variable> upstream,
                   BackwardOptions options) {
-  Walk walk(options, nullptr);
+  expect_saved_values();
+  Walk walk(options);
   for (size_t i = 0; i < roots.size(); ++i) walk.start(roots[i], upstream[i]);
   walk.run();
+}
+
+std::vector<Variable> grad_at_border(std::span<const Variable> roots, std::span<const Variable> upstream,
+                                     std::span<const Edge> edges, uint64_t oldest_inside, bool create_graph) {
+  Border border{.oldest_inside = oldest_inside, .arrived = {}};
+  for (const Edge& edge : edges) border.arrived[{edge.node.get(), edge.index}];
+  const size_t known = border.arrived.size();
+  Walk walk({.create_graph = create_graph}, nullptr, &border);
+  for (size_t i = 0; i < roots.size(); ++i) walk.start(roots[i], upstream[i]);
+  walk.run();
+  if (border.arrived.size() != known)
+    raise<GraphError>("[checkpoint] the function used other variables when it ran again");
+  std::vector<Variable> grads;
+  for (const Edge& edge : edges) grads.push_back(border.arrived[{edge.node.get(), edge.index}].sum);
+  return grads;
 }
 
 }  // namespace internal
 
 std::vector<Variable> grad(std::span<const Variable> outputs, std::span<const Variable> inputs,
                            std::span<const Variable> upstream, GradOptions options) {
+  expect_saved_values();
   if (!upstream.empty() && upstream.size() != outputs.size())
     raise<GraphError>("[grad] wanted {} upstream gradients, one per output, came {}", outputs.size(),
                       upstream.size());

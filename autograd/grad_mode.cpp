@@ -5,7 +5,7 @@
 namespace heed {
 namespace {
 
-thread_local bool enabled_here = true;
+thread_local bool enabled_here = true, structure_only = false;
 
 }  // namespace
 
@@ -15,4 +15,12 @@ GradMode::GradMode(bool enabled) : before_(std::exchange(enabled_here, enabled))
 
 GradMode::~GradMode() { enabled_here = before_; }
 
+namespace internal {
+
+RecordStructure::RecordStructure() : GradMode(true), before_(std::exchange(structure_only, true)) {}
+RecordStructure::~RecordStructure() { structure_only = before_; }
+
+bool records_structure_only() { return structure_only; }
+
+}  // namespace internal
 }  // namespace heed

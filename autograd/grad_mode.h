@@ -29,4 +29,19 @@ class EnableGrad : GradMode {
   EnableGrad() : GradMode(true) {}
 };
 
+namespace internal {
+
+/// While it lives, ops on this thread are recorded without their saved values: only what came from what.
+class RecordStructure : GradMode {
+ public:
+  RecordStructure();
+  ~RecordStructure();
+
+ private:
+  bool before_;
+};
+
+bool records_structure_only();
+
+}  // namespace internal
 }  // namespace heed

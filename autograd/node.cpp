@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include <heed/autograd/backtrace.h>
+#include <heed/autograd/hooks.h>
 #include <heed/tensor/creation.h>
 
 namespace heed {
@@ -44,7 +46,24 @@ Edge::~Edge() {
   if (node.use_count() == 1) let_go(std::move(node));
 }
 
-Node::Node(const char* name) : name_(name), number_(next_number.fetch_add(1, std::memory_order_relaxed)) {}
+Node::Node(const char* name)
+    : name_(name), number_(next_number.fetch_add(1, std::memory_order_relaxed)), scope_(Scope::current()) {}
+
+Node::~Node() = default;
+
+const std::string& Node::scope() const {
+  static const std::string none;
+  return scope_ == nullptr ? none : *scope_;
+}
+
+Watch& Node::watched() {
+  if (watch_ == nullptr) watch_ = std::make_unique<Watch>(*this);
+  return *watch_;
+}
+
+void Node::set_backtrace(std::unique_ptr<internal::Backtrace> calls) { backtrace_ = std::move(calls); }
+
+uint64_t internal::next_node_number() { return next_number.load(std::memory_order_relaxed); }
 
 const Variable& Backward::grad(size_t output) {
   Variable& grad = grads_[output];

@@ -6,17 +6,22 @@
 #include <unordered_set>
 #include <vector>
 
+#include <heed/autograd/scope.h>
 #include <heed/autograd/variable.h>
 
 namespace heed {
 
 class Backward;
+struct Watch;
+namespace internal {
+class Backtrace;
+}
 
 /// One recorded operation: how the gradients of its outputs become those of its inputs.
 class Node : public std::enable_shared_from_this<Node> {
  public:
   explicit Node(const char* name);
-  virtual ~Node() = default;
+  virtual ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
@@ -25,26 +30,44 @@ class Node : public std::enable_shared_from_this<Node> {
   /// Nodes are numbered when they are made. A consumer is made after what it consumes, so going through
   /// nodes from the highest number down is a topological order, without a look at the graph first.
   uint64_t number() const { return number_; }
+  /// The scope that was open when the op ran; "" outside of all.
+  const std::string& scope() const;
+  const Scope::Name& scope_name() const { return scope_; }
 
   virtual void backward(Backward& back) = 0;
   /// Lets go of the saved values; a second backward is then an error.
   virtual void release() {}
 
-  /// One output: what its gradient must look like, and who wants to see it once it is complete.
+  /// One output: what its gradient must look like.
   struct Output {
     Shape shape;
     DType dtype = DType::f32;
-    std::vector<std::weak_ptr<GradHook>> hooks = {};
-    bool retains_grad = false;
-    Variable retained = {};
   };
   std::vector<Edge> inputs;
   std::vector<Output> outputs;
 
+  /// Hooks and retained gradients; null when nobody asked for any.
+  Watch* watch() const { return watch_.get(); }
+  /// The same, made at the first call; the inputs and outputs must be known.
+  Watch& watched();
+  /// The calls that led to the op; null unless it ran in anomaly mode.
+  const internal::Backtrace* backtrace() const { return backtrace_.get(); }
+  void set_backtrace(std::unique_ptr<internal::Backtrace> calls);
+
  private:
   const char* name_;
   uint64_t number_;
+  Scope::Name scope_;
+  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<internal::Backtrace> backtrace_;
 };
+
+namespace internal {
+
+/// The number that the next node will have.
+uint64_t next_node_number();
+
+}  // namespace internal
 
 /// A value kept for the backward pass. It must not have been edited when it is used (GraphError).
 class Saved {

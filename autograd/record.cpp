@@ -2,15 +2,10 @@
 
 #include <algorithm>
 
+#include <heed/autograd/anomaly.h>
+#include <heed/autograd/backtrace.h>
+
 namespace heed {
-namespace {
-
-/// The same value under a node of its own.
-Variable alias(const Variable& x) {
-  return record("alias", x.data(), {&x}, [](Backward& back) { back.give(0, [&] { return back.grad(); }); });
-}
-
-}  // namespace
 
 bool needs_recording(Inputs inputs) {
   return grad_enabled() &&
@@ -23,6 +18,8 @@ namespace {
 void connect(Node& node, Inputs inputs) {
   node.inputs.reserve(inputs.size());
   for (const Variable* input : inputs) node.inputs.push_back(input->defined() ? input->producer() : Edge());
+  if (records_structure_only()) node.release();
+  if (anomaly_enabled()) node.set_backtrace(std::make_unique<Backtrace>());
 }
 
 void add_output(Node& node, const Tensor& output) {
@@ -47,6 +44,10 @@ std::vector<Variable> attach(std::shared_ptr<Node> node, std::vector<Tensor> out
     results.emplace_back(std::move(output), Edge(node, results.size()));
   }
   return results;
+}
+
+Variable alias(const Variable& x) {
+  return record("alias", x.data(), {&x}, [](Backward& back) { back.give(0, [&] { return back.grad(); }); });
 }
 
 void raise_freed(const Node& node) {

@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 
+#include <heed/autograd/anomaly.h>
 #include <heed/autograd/grad_mode.h>
 #include <heed/autograd/node.h>
 
@@ -19,6 +20,8 @@ namespace internal {
 /// Gives the node its inputs and outputs and returns the outputs as variables.
 std::vector<Variable> attach(std::shared_ptr<Node> node, std::vector<Tensor> outputs, Inputs inputs);
 Variable attach_one(std::shared_ptr<Node> node, Tensor output, Inputs inputs);
+/// The same value under a node of its own.
+Variable alias(const Variable& x);
 [[noreturn]] void raise_freed(const Node& node);
 std::vector<Variable> as_constants(std::vector<Tensor> tensors);
 
@@ -50,6 +53,7 @@ void differentiate_reference(
 template <class F>
 Variable record(const char* name, Tensor output, std::initializer_list<const Variable*> inputs, F backward) {
   const Inputs all(inputs.begin(), inputs.size());
+  if (anomaly_enabled()) internal::expect_finite_results(name, {&output, 1}, all);
   if (!needs_recording(all)) return Variable(std::move(output));
   return internal::attach_one(std::make_shared<internal::FunctionNode<F>>(name, std::move(backward)),
                               std::move(output), all);
@@ -58,6 +62,7 @@ Variable record(const char* name, Tensor output, std::initializer_list<const Var
 /// Records an op with several outputs.
 template <class F>
 std::vector<Variable> record_all(const char* name, std::vector<Tensor> outputs, Inputs inputs, F backward) {
+  if (anomaly_enabled()) internal::expect_finite_results(name, outputs, inputs);
   if (!needs_recording(inputs)) return internal::as_constants(std::move(outputs));
   return internal::attach(std::make_shared<internal::FunctionNode<F>>(name, std::move(backward)),
                           std::move(outputs), inputs);
@@ -71,7 +76,10 @@ template <class KernelBackward, class Reference>
 std::vector<Variable> record_fused(const char* name, std::vector<Tensor> outputs, Inputs inputs,
                                    KernelBackward kernel_backward, Reference reference,
                                    std::initializer_list<Tensor> constants = {}) {
-  if (!needs_recording(inputs)) return internal::as_constants(std::move(outputs));
+  if (!needs_recording(inputs)) {
+    if (anomaly_enabled()) internal::expect_finite_results(name, outputs, inputs);
+    return internal::as_constants(std::move(outputs));
+  }
   std::vector<Saved> saved;
   saved.reserve(inputs.size());
   for (const Variable* input : inputs) saved.push_back(input->defined() ? Saved(*input) : Saved());

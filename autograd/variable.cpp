@@ -1,8 +1,7 @@
 #include <heed/autograd/variable.h>
 
 #include <heed/autograd/engine.h>
-#include <heed/autograd/grad_mode.h>
-#include <heed/autograd/node.h>
+#include <heed/autograd/hooks.h>
 #include <heed/tensor/creation.h>
 #include <heed/tensor/kernels/arithmetic.h>
 
@@ -83,7 +82,8 @@ void Variable::set_requires_grad(bool value) {
 Variable Variable::grad() const {
   const Edge& edge = producer();
   if (edge.node == nullptr || is_leaf()) return impl().grad;
-  return edge.node->outputs[edge.index].retained;
+  const Watch* watch = edge.node->watch();
+  return watch == nullptr ? Variable() : watch->outputs[edge.index].retained;
 }
 
 void Variable::set_grad(Variable grad) {
@@ -92,22 +92,20 @@ void Variable::set_grad(Variable grad) {
   if (is_leaf())
     impl().grad = std::move(grad);
   else
-    producer().node->outputs[producer().index].retained = std::move(grad);
+    producer().node->watched().outputs[producer().index].retained = std::move(grad);
 }
 
 void Variable::retain_grad() {
   if (!requires_grad())
     raise<GraphError>("[retain_grad] this variable needs no gradient: {}", describe(data()));
   if (is_leaf()) return;  // keeps its gradient anyway
-  producer().node->outputs[producer().index].retains_grad = true;
+  producer().node->watched().outputs[producer().index].retains_grad = true;
 }
 
 HookHandle Variable::register_hook(GradHook hook) {
   if (!requires_grad())
     raise<GraphError>("[register_hook] this variable needs no gradient: {}", describe(data()));
-  auto shared = std::make_shared<GradHook>(std::move(hook));
-  producer().node->outputs[producer().index].hooks.push_back(shared);
-  return HookHandle(std::move(shared));
+  return producer().node->watched().outputs[producer().index].hooks.add(std::move(hook));
 }
 
 Variable Variable::detach() const { return Variable(data()); }

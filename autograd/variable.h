@@ -33,17 +33,19 @@ using GradHook = std::function<Variable(const Variable& grad)>;
 class HookHandle {
  public:
   HookHandle() = default;
-  explicit HookHandle(std::shared_ptr<GradHook> hook) : hook_(std::move(hook)) {}
+  explicit HookHandle(std::shared_ptr<void> hook) : hook_(std::move(hook)) {}
   void remove() { hook_.reset(); }
 
  private:
-  std::shared_ptr<GradHook> hook_;
+  std::shared_ptr<void> hook_;
 };
 
 struct BackwardOptions {
   bool retain_graph = false;  ///< keep the saved values for another backward
-  bool create_graph =
-      false;  ///< record the backward pass itself, for second derivatives; implies retain_graph
+  /// Record the backward pass itself, for second derivatives; implies retain_graph. A leaf's grad() then
+  /// holds a graph that holds the leaf: memory that comes back with zero_grad() and not before. `grad(...)`
+  /// makes no such circle.
+  bool create_graph = false;
 };
 
 /// A Tensor and its place in the graph of operations. A cheap handle: copies are the same variable.
@@ -89,6 +91,8 @@ class Variable {
 
   /// Adds d(this)/d(leaf) to the grad() of every leaf that this was computed from. Without `upstream`
   /// this must be a single number. GraphError when it needs no gradient or its graph was freed.
+  /// All or nothing: when something throws on the way (an op, a hook), every grad() is as it was before. The
+  /// saved values that were used by then are gone, though, unless the graph is kept.
   void backward(BackwardOptions options = {}) const;
   void backward(const Variable& upstream, BackwardOptions options = {}) const;
 

@@ -3,12 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace heed::nn {
 namespace {
 
+thread_local const ModuleCall* innermost = nullptr;
+
 std::string joined(const std::string& prefix, const std::string& name) {
-  return prefix.empty() ? name : prefix + "." + name;
+  return prefix.empty() || name.empty() ? prefix + name : prefix + "." + name;
+}
+
+/// The path from `above` down to a place; nothing if that does not lie below. From the top if `above` is
+/// null.
+std::optional<std::string> path_below(const Module::Place* above, const Module::Place* place) {
+  std::string path;
+  for (; place != above; place = place->parent.get()) {
+    if (place == nullptr) return std::nullopt;
+    path = joined(place->name, path);
+  }
+  return path;
+}
+
+Scope::Name scope_below(const Scope::Name& open, const std::string& path) {
+  if (path.empty()) return open;
+  return std::make_shared<const std::string>(open == nullptr ? path : joined(*open, path));
 }
 
 }  // namespace
@@ -114,6 +133,10 @@ Tensor Module::buffer(std::string name, Tensor value) {
 
 void Module::child(std::string name, Module& module) {
   expect_new_name(name);
+  if (module.place_->parent == nullptr) {
+    module.place_->name = name;
+    module.place_->parent = place_;
+  }
   children_.emplace_back(std::move(name), &module);
 }
 
@@ -126,5 +149,19 @@ void Module::expect_new_name(const std::string& name) const {
   if (taken(parameters_) || taken(buffers_) || taken(children_))
     raise<ValueError>("[module] the name \"{}\" is taken", name);
 }
+
+Scope::Name ModuleCall::name_for(const Module::Place& place) {
+  for (const ModuleCall* call = innermost; call != nullptr; call = call->outer_)
+    if (const auto path = path_below(call->place_, &place))
+      return scope_below(call == innermost ? Scope::current() : call->name_, *path);
+  return scope_below(Scope::current(), *path_below(nullptr, &place));
+}
+
+ModuleCall::ModuleCall(const Module& module)
+    : outer_(innermost), place_(&module.place()), name_(name_for(*place_)), scope_(name_) {
+  innermost = this;
+}
+
+ModuleCall::~ModuleCall() { innermost = outer_; }
 
 }  // namespace heed::nn

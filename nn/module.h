@@ -3,9 +3,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <heed/autograd/named.h>
+#include <heed/autograd/scope.h>
 
 namespace heed::nn {
 
@@ -26,6 +28,12 @@ struct StateMismatch {
 /// other by address.
 class Module {
  public:
+  /// A module's name and those of the modules above it. They stay known when one of these is gone.
+  struct Place {
+    std::string name = {};
+    std::shared_ptr<const Place> parent = {};
+  };
+
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
   virtual ~Module() = default;
@@ -46,6 +54,7 @@ class Module {
   void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const { return training_; }
+  const Place& place() const { return *place_; }
   void zero_grad();
 
  protected:
@@ -57,7 +66,7 @@ class Module {
   Variable parameter(std::string name, const Variable& shared);
   /// Registers numbers that belong to the state but are not trained.
   Tensor buffer(std::string name, Tensor value);
-  /// Registers a member module.
+  /// Registers a member module. One that is registered in several places is named after the first.
   void child(std::string name, Module& module);
 
  private:
@@ -68,16 +77,38 @@ class Module {
   NamedVariables parameters_;
   std::vector<std::pair<std::string, Tensor>> buffers_;
   std::vector<std::pair<std::string, Module*>> children_;
+  std::shared_ptr<Place> place_ = std::make_shared<Place>();
   bool training_ = true;
 };
 
+/// The call of a module: while it lives, ops are recorded in the module's scope, as in
+/// "decoder.layers.0.attention". That is the module's path below the innermost module that has it inside and
+/// is being called, below the scope that is open there; a module that none of them contains is named by its
+/// whole path.
+class ModuleCall {
+ public:
+  explicit ModuleCall(const Module& module);
+  ~ModuleCall();
+  ModuleCall(const ModuleCall&) = delete;
+  ModuleCall& operator=(const ModuleCall&) = delete;
+
+ private:
+  static Scope::Name name_for(const Module::Place& place);
+
+  const ModuleCall* outer_;
+  const Module::Place* place_;
+  Scope::Name name_;
+  Scope scope_;
+};
+
 /// What a layer derives from: `class Block : public Layer<Block>` writes `forward(...)` with whatever
-/// arguments and result it likes, and is called as `block(...)`.
+/// arguments and result it likes, and is called as `block(...)`, which opens the module's scope.
 template <class T>
 class Layer : public Module {
  public:
   template <class... Args>
   decltype(auto) operator()(Args&&... args) {
+    const ModuleCall call(*this);
     return static_cast<T&>(*this).forward(std::forward<Args>(args)...);
   }
 };

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include <heed/tensor/error.h>
+#include <heed/tensor/internal/parallel.h>
 #include <heed/tensor/threads.h>
 
 namespace heed::internal {
@@ -146,7 +147,8 @@ void multiply_by_primitive(const Product& p, int threads) {
 
 void multiply(const Product& p) {
   const int64_t work = p.batch * p.m * p.n * p.k;
-  const int threads = static_cast<int>(std::clamp<int64_t>(work / kWorkPerThread, 1, num_threads()));
+  const int64_t most = kHasTeams ? num_threads() : 1;
+  const int threads = static_cast<int>(std::clamp<int64_t>(work / kWorkPerThread, 1, most));
   const ThreadScope scope(threads);
   try {
     if (p.dtype == DType::f32 && p.batch == 1 && p.bias == nullptr)

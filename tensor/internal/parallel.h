@@ -7,6 +7,13 @@
 
 namespace heed::internal {
 
+/// False in a build without OpenMP (HEED_OPENMP=OFF), where every loop is one thread's.
+#ifdef _OPENMP
+inline constexpr bool kHasTeams = true;
+#else
+inline constexpr bool kHasTeams = false;
+#endif
+
 /// f(begin, end) over [0, count) in chunks of `chunk`, on several threads when there is more than one
 /// chunk. The cuts depend on the count alone, never on the number of threads, so whatever f computes
 /// for a chunk is the same for any number of them. f must not throw.
@@ -14,7 +21,8 @@ template <class F>
 void parallel_chunks(int64_t count, int64_t chunk, F&& f) {
   const int64_t chunks = (count + chunk - 1) / chunk;
   const auto run = [&](int64_t i) { f(i * chunk, std::min(count, (i + 1) * chunk)); };
-  const int threads = chunks > 1 ? static_cast<int>(std::min<int64_t>(num_threads(), chunks)) : 1;
+  const int threads =
+      kHasTeams && chunks > 1 ? static_cast<int>(std::min<int64_t>(num_threads(), chunks)) : 1;
   if (threads == 1) {
     for (int64_t i = 0; i < chunks; ++i) run(i);
     return;

@@ -1,35 +1,16 @@
-#include <pthread.h>
-
 #include <ctime>
 #include <exception>
-#include <functional>
 #include <thread>
 
 #include <heed/autograd/grad_mode.h>
 #include <heed/autograd/ops.h>
 
+#include "tests/autograd/small_stack.h"
 #include "tests/ops/close.h"
-#include "tests/ops/memory.h"
 
 /// Graphs that are very deep, and graphs on several threads.
 namespace heed::test {
 namespace {
-
-/// Runs f on a thread that has a stack of 512 KiB.
-void on_small_stack(const std::function<void()>& f) {
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 512 * 1024), 0);
-  const auto run = [](void* call) -> void* {
-    (*static_cast<const std::function<void()>*>(call))();
-    return nullptr;
-  };
-  pthread_t thread{};
-  std::function<void()> call = f;
-  ASSERT_EQ(pthread_create(&thread, &attributes, run, &call), 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-}
 
 Variable chain(Variable y, int64_t length) {
   for (int64_t i = 0; i < length; ++i) y = y + 1;
