@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 namespace heed {
@@ -113,8 +114,8 @@ const char* FunctionCall::name_of(const std::type_info& type) {
   std::free(demangled);
   const size_t end = name.find('<');  // what follows names other types
   const size_t colon = name.rfind("::", end);
-  // Kept for ever: nodes point at it, and may outlive anything.
-  return (new std::string(colon == std::string::npos ? name : name.substr(colon + 2)))->c_str();
+  if (colon != std::string::npos) name.erase(0, colon + 2);
+  return ::strdup(name.c_str());  // kept for ever: nodes point at it, and may outlive anything
 }
 
 }  // namespace internal
