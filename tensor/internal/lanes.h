@@ -37,10 +37,12 @@ T fold(int64_t count, T first, Combine combine, F term) {
 #pragma omp simd
     for (int64_t j = 0; j < kCount; ++j)
       lanes[static_cast<size_t>(j)] = combine(lanes[static_cast<size_t>(j)], term(i + j));
+  if (i < count) {
 #pragma omp simd
-  for (int64_t j = 0; j < kCount; ++j)
-    lanes[static_cast<size_t>(j)] =
-        combine(lanes[static_cast<size_t>(j)], i + j < count ? term(i + j) : first);
+    for (int64_t j = 0; j < kCount; ++j)
+      lanes[static_cast<size_t>(j)] =
+          combine(lanes[static_cast<size_t>(j)], i + j < count ? term(i + j) : first);
+  }
   return fold_pairs<static_cast<size_t>(kCount / 2)>(lanes, combine);
 }
 

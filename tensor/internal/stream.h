@@ -11,8 +11,10 @@
 /// the caches spares reading what will be overwritten.
 namespace heed::internal {
 
-/// True for a result so large that it is written past the caches.
-inline bool is_streamed(const Tensor& out) { return out.numel() * size_of(out.dtype()) >= int64_t{1} << 25; }
+/// True for a result so large that no cache can be counted on.
+inline bool beyond_caches(const Tensor& out) {
+  return out.numel() * size_of(out.dtype()) >= int64_t{1} << 25;
+}
 
 /// Asks for `count` elements that will be read soon; they need not exist.
 template <class T>

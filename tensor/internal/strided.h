@@ -7,7 +7,8 @@
 #include <heed/tensor/tensor.h>
 
 /// One pass over N tensors of a common shape, whatever their strides. Axes that are neighbours in the
-/// memory of all N are merged, so that contiguous tensors become one long run.
+/// memory of all N are merged, so that contiguous tensors become one long run. The first of the N has that
+/// shape.
 namespace heed::internal {
 
 template <size_t N>
@@ -20,11 +21,19 @@ struct Pass {
 };
 
 template <size_t N>
-Pass<N> make_pass(const Shape& shape, const std::array<const Tensor*, N>& operands) {
+Pass<N> make_pass(const std::array<const Tensor*, N>& operands) {
+  const Shape& shape = operands[0]->shape();
+  Pass<N> pass;
+  pass.numel = operands[0]->numel();
+  // The usual case, where small tensors would spend most of their time on what follows.
+  if (std::ranges::all_of(operands,
+                          [&](const Tensor* x) { return x->is_contiguous() && x->shape() == shape; })) {
+    pass.shape.push_back(pass.numel);
+    for (Strides& strides : pass.strides) strides.push_back(1);
+    return pass;
+  }
   std::array<Tensor, N> expanded;
   for (size_t k = 0; k < N; ++k) expanded[k] = operands[k]->expand(shape);
-  Pass<N> pass;
-  pass.numel = element_count(shape);
   for (int64_t axis = 0; axis < shape.rank(); ++axis) {
     if (shape[axis] == 1) continue;
     bool joins = !pass.shape.empty();
@@ -82,21 +91,16 @@ void for_each_run(const Pass<N>& pass, int64_t chunk, F&& f) {
   });
 }
 
-/// One run of neighbours.
+/// One run of neighbours, which is read some 4 kB ahead when no cache holds it: the processor itself reads
+/// ahead only to the end of a page.
 template <class In, class Out, class F>
-void map_run(Out* out, const In* a, int64_t count, bool streamed, F f) {
-  if (!streamed) {
+void map_run(Out* out, const In* a, int64_t count, bool ahead, F f) {
+  const int64_t part = ahead ? 256 : count;
+  for (int64_t begin = 0; begin < count; begin += part) {
+    const int64_t end = std::min(count, begin + part);
+    if (ahead) prefetch(a + begin + 4 * part, part);
 #pragma omp simd
-    for (int64_t i = 0; i < count; ++i) out[i] = f(a[i]);
-    return;
-  }
-  constexpr int64_t kPart = 256;
-  for (int64_t begin = 0; begin < count; begin += kPart) {
-    std::array<Out, kPart> part;
-    const int64_t size = std::min(kPart, count - begin);
-#pragma omp simd
-    for (int64_t i = 0; i < size; ++i) part[static_cast<size_t>(i)] = f(a[begin + i]);
-    stream(out + begin, part.data(), size);
+    for (int64_t i = begin; i < end; ++i) out[i] = f(a[i]);
   }
 }
 
@@ -104,8 +108,8 @@ void map_run(Out* out, const In* a, int64_t count, bool streamed, F f) {
 template <class In, class Out, class F>
 void map_into(Tensor& out, const Tensor& a, F f, int64_t chunk = kElementChunk) {
   if (out.numel() == 0) return;
-  const bool streamed = is_streamed(out);
-  const auto pass = make_pass<2>(out.shape(), {&out, &a});
+  const bool ahead = beyond_caches(out);
+  const auto pass = make_pass<2>({&out, &a});
   Out* to = out.mutable_data<Out>();
   const In* from = a.data<In>();
   const int64_t so = pass.inner_stride(0), sa = pass.inner_stride(1);
@@ -113,7 +117,7 @@ void map_into(Tensor& out, const Tensor& a, F f, int64_t chunk = kElementChunk) 
     Out* o = to + at[0];
     const In* x = from + at[1];
     if (so == 1 && sa == 1) {
-      map_run(o, x, count, streamed, f);
+      map_run(o, x, count, ahead, f);
     } else {
       for (int64_t i = 0; i < count; ++i) o[i * so] = f(x[i * sa]);
     }
@@ -124,7 +128,7 @@ void map_into(Tensor& out, const Tensor& a, F f, int64_t chunk = kElementChunk) 
 template <class In, class Out, class F>
 void map_into(Tensor& out, const Tensor& a, const Tensor& b, F f) {
   if (out.numel() == 0) return;
-  const auto pass = make_pass<3>(out.shape(), {&out, &a, &b});
+  const auto pass = make_pass<3>({&out, &a, &b});
   Out* to = out.mutable_data<Out>();
   const In* left = a.data<In>();
   const In* right = b.data<In>();

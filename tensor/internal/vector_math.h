@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -75,16 +74,6 @@ inline float fast_log(float x) { return ::logf(x); }
 inline double fast_log(double x) { return ::log(x); }
 inline float fast_tanh(float x) { return ::tanhf(x); }
 inline double fast_tanh(double x) { return ::tanh(x); }
-
-/// The smaller of two floats that are not negative; for NaN it is `bound`. Chosen as whole numbers, whose
-/// order is the same: a choice between floats GCC would follow down two paths, each with the work of what
-/// comes after.
-inline float least(float x, float bound) {
-  return std::bit_cast<float>(std::min(std::bit_cast<int32_t>(x), std::bit_cast<int32_t>(bound)));
-}
-inline double least(double x, double bound) {
-  return std::bit_cast<double>(std::min(std::bit_cast<int64_t>(x), std::bit_cast<int64_t>(bound)));
-}
 
 /// `value` where kept, else 0. The value is a plain argument and the mask a byte: a conditional load, or a
 /// load of bool, would keep a loop from vectorizing.

@@ -81,7 +81,7 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   const Shape sides = broadcast_shapes("where", a.shape(), b.shape());
   Tensor out = Tensor::empty(broadcast_shapes("where", condition.shape(), sides), a.dtype());
   if (out.numel() == 0) return out;
-  const auto pass = internal::make_pass<4>(out.shape(), {&out, &condition, &a, &b});
+  const auto pass = internal::make_pass<4>({&out, &condition, &a, &b});
   const int64_t so = pass.inner_stride(0), sc = pass.inner_stride(1), sa = pass.inner_stride(2),
                 sb = pass.inner_stride(3);
   internal::dispatch_all(a.dtype(), [&]<class T>(T) {
