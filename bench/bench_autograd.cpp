@@ -2,6 +2,7 @@
 #include <heed/autograd/anomaly.h>
 #include <heed/autograd/ops.h>
 #include <heed/tensor/creation.h>
+#include <heed/tensor/random.h>
 
 /// What recording and walking a graph cost, on numbers so few that their arithmetic is nearly free.
 /// bench/peer/autograd_chain.py measures the same in PyTorch.
@@ -68,5 +69,24 @@ void chain_backward(benchmark::State& state) {
   }
 }
 BENCHMARK(chain_backward)->ArgName("anomaly")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
+
+/// Additive attention of 512 queries to 512 keys, batch 8, hidden 256, forward and backward; `rise` is the
+/// memory that it takes at its peak, with the gradients. bench/peer/additive_attention.py is the composed
+/// form.
+void additive_attention(benchmark::State& state) {
+  constexpr int64_t kBatch = 8, kWords = 512, kHidden = 256;
+  const Shape shape{kBatch, kWords, kHidden};
+  Variable q(rand_normal(shape), true), k(rand_normal(shape), true), v(rand_normal(shape), true),
+      weight(rand_normal({kHidden}), true);
+  const int64_t before = memory_stats().current;
+  reset_peak_memory();
+  for (auto _ : state) {
+    const Variable weights = softmax(additive_score(q, k, weight), -1);  // (batch, queries, keys)
+    sum(matmul(weights, v)).backward();
+    for (Variable* x : {&q, &k, &v, &weight}) x->zero_grad();
+  }
+  state.counters["rise MB"] = static_cast<double>(memory_stats().peak - before) / 1e6;
+}
+BENCHMARK(additive_attention)->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -1,19 +1,29 @@
 #include <benchmark/benchmark.h>
+
+#include <array>
+
 #include <heed/tensor/creation.h>
 #include <heed/tensor/kernels/additive_score.h>
 #include <heed/tensor/kernels/arithmetic.h>
 #include <heed/tensor/kernels/attention.h>
+#include <heed/tensor/kernels/comparison.h>
 #include <heed/tensor/kernels/cross_entropy.h>
 #include <heed/tensor/kernels/dropout.h>
+#include <heed/tensor/kernels/embedding.h>
 #include <heed/tensor/kernels/extremes.h>
 #include <heed/tensor/kernels/gelu.h>
+#include <heed/tensor/kernels/gru_cell.h>
+#include <heed/tensor/kernels/index.h>
+#include <heed/tensor/kernels/join.h>
 #include <heed/tensor/kernels/layer_norm.h>
 #include <heed/tensor/kernels/logsumexp.h>
 #include <heed/tensor/kernels/matmul.h>
 #include <heed/tensor/kernels/reduce.h>
 #include <heed/tensor/kernels/rms_norm.h>
 #include <heed/tensor/kernels/softmax.h>
+#include <heed/tensor/kernels/sort.h>
 #include <heed/tensor/kernels/unary.h>
+#include <heed/tensor/kernels/update.h>
 #include <heed/tensor/kernels/variance.h>
 #include <heed/tensor/random.h>
 #include <heed/tensor/threads.h>
@@ -94,6 +104,51 @@ void layer_norm(benchmark::State& state) {
 }
 BENCHMARK(layer_norm)->Apply(sizes);
 
+void masked_softmax(benchmark::State& state) {
+  over_rows(state, [](const Tensor& x, Tensor* y) {
+    Tensor scores = y->unsqueeze(0);
+    kernels::masked_softmax(x.unsqueeze(0), {.causal = true}, &scores);
+  });
+}
+BENCHMARK(masked_softmax)->Apply(sizes);
+
+void where(benchmark::State& state) {
+  over_rows(state, [](const Tensor& x, Tensor* y) {
+    benchmark::DoNotOptimize(kernels::where(kernels::gt(x, *y), x, *y));
+  });
+}
+BENCHMARK(where)->Apply(sizes);
+
+void cast_to_bf16(benchmark::State& state) {
+  over_rows(state, [](const Tensor& x, Tensor*) { benchmark::DoNotOptimize(x.to(DType::bf16)); });
+}
+BENCHMARK(cast_to_bf16)->Apply(sizes);
+
+void concat(benchmark::State& state) {
+  over_rows(state, [](const Tensor& x, Tensor*) {
+    const std::array parts{x, x};
+    benchmark::DoNotOptimize(kernels::concat(parts, 1));
+  });
+}
+BENCHMARK(concat)->Apply(sizes);
+
+void top_k(benchmark::State& state) {
+  over_rows(state, [](const Tensor& x, Tensor*) { benchmark::DoNotOptimize(kernels::top_k(x, -1, 5)); });
+}
+BENCHMARK(top_k)->Apply(sizes);
+
+void cumulative_sum(benchmark::State& state) {
+  over_rows(state,
+            [](const Tensor& x, Tensor*) { benchmark::DoNotOptimize(kernels::cumulative_sum(x, -1)); });
+}
+BENCHMARK(cumulative_sum)->Apply(sizes);
+
+void adam_update(benchmark::State& state) {
+  Tensor m = zeros({state.range(0), state.range(1)}), v = zeros_like(m);
+  over_rows(state, [&](const Tensor& x, Tensor* y) { kernels::adam_update(*y, x, m, v, {}); });
+}
+BENCHMARK(adam_update)->Apply(sizes);
+
 void sum_rows(benchmark::State& state) {
   over_rows(state, [](const Tensor& x, Tensor*) { benchmark::DoNotOptimize(kernels::sum(x, {1})); });
 }
@@ -159,5 +214,31 @@ void additive_score(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(kernels::additive_score(x, x, weight));
 }
 BENCHMARK(additive_score)->Arg(16)->Arg(128);
+
+/// batch 64, hidden 256
+void gru_cell(benchmark::State& state) {
+  const Tensor gates = rand_normal({64, 3 * 256}), h = rand_normal({64, 256});
+  for (auto _ : state) benchmark::DoNotOptimize(kernels::gru_cell(gates, gates, h, {}).h);
+}
+BENCHMARK(gru_cell);
+
+/// 64 sentences of 32 words, width 256
+void embedding(benchmark::State& state) {
+  const Tensor table = rand_normal({4000, 256}), ids = rand_integers({64, 32}, 0, 4000);
+  for (auto _ : state) benchmark::DoNotOptimize(kernels::embedding(table, ids));
+}
+BENCHMARK(embedding);
+
+void embedding_backward(benchmark::State& state) {
+  const Tensor grad = rand_normal({64, 32, 256}), ids = rand_integers({64, 32}, 0, 4000);
+  for (auto _ : state) benchmark::DoNotOptimize(kernels::embedding_backward(grad, ids, 4000, 0));
+}
+BENCHMARK(embedding_backward);
+
+void gather(benchmark::State& state) {
+  const Tensor x = rand_normal({2048, 1024}), ids = rand_integers({2048, 64}, 0, 1024);
+  for (auto _ : state) benchmark::DoNotOptimize(kernels::gather(x, 1, ids));
+}
+BENCHMARK(gather);
 
 }  // namespace
