@@ -4,6 +4,7 @@
 #include <heed/autograd/ops/additive_score.h>
 #include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/attention.h>
+#include <heed/autograd/ops/bias_activation.h>
 #include <heed/autograd/ops/cast.h>
 #include <heed/autograd/ops/comparison.h>
 #include <heed/autograd/ops/cross_entropy.h>
