@@ -47,13 +47,31 @@ T element(const char* op, double value) {
   return static_cast<T>(value);
 }
 
+/// All numbers; bf16 is computed in f32 and rounded once.
+template <class F>
+void dispatch_arithmetic(const char* op, const Tensor& x, F&& f) {
+  if (x.dtype() == DType::boolean) raise<DTypeError>("[{}] wanted numbers, came {}", op, describe(x));
+  if (x.dtype() == DType::bf16) return f(bfloat16{});
+  internal::dispatch_numbers(op, x, std::forward<F>(f));
+}
+
+template <class T, class F>
+T compute(F f, T x, T y) {
+  if constexpr (std::is_same_v<T, bfloat16>)
+    return bfloat16(f(static_cast<float>(x), static_cast<float>(y)));
+  else
+    return f(x, y);
+}
+
 template <class F>
 Tensor binary(const char* op, const Tensor& a, const Tensor& b, Tensor* into, F f) {
   internal::expect_same_dtype(op, a, b);
   const Shape shape = a.shape() == b.shape() ? a.shape() : broadcast_shapes(op, a.shape(), b.shape());
   return internal::fill_result(
       op, into, shape, a.dtype(), internal::Writes::in_step, {&a, &b}, [&](Tensor& out) {
-        internal::dispatch_numbers(op, a, [&]<class T>(T) { internal::map_into<T, T>(out, a, b, f); });
+        dispatch_arithmetic(op, a, [&]<class T>(T) {
+          internal::map_into<T, T>(out, a, b, [=](T x, T y) { return compute(f, x, y); });
+        });
       });
 }
 
@@ -125,9 +143,12 @@ void add_into(Tensor& target, const Tensor& source, double factor) {
   // what is still to be read must not have been written
   const bool is_safe = internal::same_places(target, source) || !target.shares_memory(source);
   const Tensor from = is_safe ? source : source.clone();
-  internal::dispatch_numbers("add_into", target, [&]<class T>(T) {
-    const T f = element<T>("add_into", factor);
-    internal::map_into<T, T>(target, target, from, [=](T x, T y) { return plus(x, times(f, y)); });
+  dispatch_arithmetic("add_into", target, [&]<class T>(T) {
+    using Wide = std::conditional_t<std::is_same_v<T, bfloat16>, float, T>;
+    const Wide f = element<Wide>("add_into", factor);
+    internal::map_into<T, T>(target, target, from, [=](T x, T y) {
+      return compute([=](auto a, auto b) { return plus(a, times(f, b)); }, x, y);
+    });
   });
 }
 

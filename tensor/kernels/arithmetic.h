@@ -2,7 +2,8 @@
 
 #include <heed/tensor/tensor.h>
 
-/// Elementwise arithmetic; shapes broadcast. Both operands have one dtype: f32, f64 or i64. An i64 result
+/// Elementwise arithmetic; shapes broadcast. Both operands have one dtype: f32, f64, i64 or,
+/// but for scale and pow, bf16, which is computed in f32 and rounded once. An i64 result
 /// that does not fit wraps around, and a plain number beside i64 has to be whole (ValueError). A result goes
 /// into `*into` when that is given, which may be one of the operands.
 namespace heed::kernels {

@@ -61,5 +61,18 @@ TEST(matmul, dtypes_that_differ_are_named) {
   expect_error<DTypeError>([&] { return linear(a, b); }, "f32(2, 2) and f64(2, 2)");
 }
 
+// A bf16 value that is used twice has its gradients added up.
+TEST(matmul, bf16_gradients_accumulate) {
+  Variable a(tensor_of({{1, 2}, {3, 4}}, DType::bf16), true);
+  const Variable b = tensor_of({{1, 0}, {2, 1}}, DType::bf16), c = tensor_of({{0, 1}, {1, 0}}, DType::bf16);
+  const Variable ones = full({2, 2}, 1, DType::bf16);
+  const Variable y = matmul(a, b) + matmul(a, c);
+  y.backward(ones);
+  EXPECT_EQ(a.grad().dtype(), DType::bf16);
+  EXPECT_EQ(a.grad().data().to_vector<float>(), (std::vector<float>{2, 4, 2, 4}));
+  (matmul(a, b) + matmul(a, c)).backward(ones);
+  EXPECT_EQ(a.grad().data().to_vector<float>(), (std::vector<float>{4, 8, 4, 8}));
+}
+
 }  // namespace
 }  // namespace heed::test

@@ -165,11 +165,25 @@ TEST(arithmetic, checks_dtypes_and_shapes) {
   expect_error<ShapeError>([&] { kernels::add_into(target, a); },
                            "[add_into] shape (2, 3) does not expand to (3,)");
   expect_error<DTypeError>([&] { kernels::sub(zeros({2}, DType::boolean), zeros({2}, DType::boolean)); },
-                           "[sub] wanted f32, f64 or i64, came bool(2,)");
+                           "[sub] wanted numbers, came bool(2,)");
   expect_error<DTypeError>([&] { kernels::pow(zeros({2}, DType::i64), 2); },
                            "[pow] wanted f32 or f64, came i64(2,)");
   expect_error<DTypeError>([&] { kernels::scale(zeros({2}, DType::bf16), 2); }, "[scale]");
   expect_error<ValueError>([&] { kernels::add(Tensor{}, a); }, "undefined");
+}
+
+TEST(arithmetic, bf16_is_computed_in_f32_and_rounded_once) {
+  const Tensor a = rand_normal({3, 50}), b = rand_normal({50});
+  const Tensor left = a.to(DType::bf16), right = b.to(DType::bf16);
+  const Tensor x = left.to(DType::f32), y = right.to(DType::f32);
+  EXPECT_TRUE(equal(kernels::add(left, right), kernels::add(x, y).to(DType::bf16)));
+  EXPECT_TRUE(equal(kernels::mul(left, right), kernels::mul(x, y).to(DType::bf16)));
+  EXPECT_TRUE(equal(kernels::div(left, right), kernels::div(x, y).to(DType::bf16)));
+  EXPECT_TRUE(equal(kernels::minimum(left, right), kernels::minimum(x, y).to(DType::bf16)));
+  Tensor target = left.clone(), wanted = x.clone();
+  kernels::add_into(target, right, 0.3);
+  kernels::add_into(wanted, y, 0.3);
+  EXPECT_TRUE(equal(target, wanted.to(DType::bf16)));
 }
 
 TEST(arithmetic, the_numbers_do_not_depend_on_the_threads) {
