@@ -15,6 +15,8 @@ struct TransformerOptions {
   int64_t layers = 1;
   double dropout = 0;  ///< of each sublayer's result, of the attention weights, and inside the feed-forward
   NormPlace norm = NormPlace::post;
+  bool rotary = false;       ///< rotary positions in self-attention
+  int64_t max_length = 512;  ///< of rotary positions
 };
 
 /// max(0, x W_1 + b_1) W_2 + b_2 at each place by itself.

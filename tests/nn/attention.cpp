@@ -62,6 +62,47 @@ TEST(MultiHeadAttention, matches_pytorch_without_biases_under_a_mask_of_pairs) {
   });
 }
 
+TEST(MultiHeadAttention, matches_pytorch_with_rotary_positions) {
+  nn::MultiHeadAttention layer({.width = 8, .heads = 2, .rotary = true});
+  expect_like_pytorch(layer, "multi_head_rotary", [&](const Variables& in, const auto& args) {
+    const Mask mask = Mask::valid_lengths(args[0]) & Mask::causal_order();
+    const auto attended = layer.attend_with_weights(in[0], layer.project(in[0], in[0]), mask);
+    return Variables{attended.output, attended.weights};
+  });
+}
+
+TEST(MultiHeadAttention, rotary_keys_that_were_kept_give_what_the_whole_sequence_gives) {
+  nn::MultiHeadAttention layer({.width = 8, .heads = 2, .rotary = true, .max_length = 5});
+  const Variable x(random_tensor({2, 5, 8}));
+  const Tensor whole = layer(x, Mask::causal_order()).data();
+  nn::KeysValues kept = layer.project(x.slice(1, 0, 2), x.slice(1, 0, 2));
+  for (int64_t t = 2; t < 5; ++t) {
+    const Variable next = x.slice(1, t, t + 1);
+    const nn::KeysValues added = layer.project(next, next, t);
+    kept = {concat({kept.keys, added.keys}, 1), concat({kept.values, added.values}, 1)};
+    EXPECT_TRUE(close(layer.attend(next, kept).data(), whole.slice(1, t, t + 1), kF32)) << t;
+  }
+  // Without their place they give something else.
+  const nn::KeysValues misplaced = layer.project(x.slice(1, 4, 5), x.slice(1, 4, 5));
+  EXPECT_FALSE(close(misplaced.keys.data(), kept.keys.data().slice(1, 4, 5), {.absolute = 1e-3}));
+}
+
+TEST(MultiHeadAttention, rotary_heads_have_an_even_width_and_places_an_end) {
+  expect_error<ValueError>([] { nn::MultiHeadAttention({.width = 6, .heads = 2, .rotary = true}); },
+                           "wanted an even head width, for numbers are turned in pairs, came 3");
+  nn::MultiHeadAttention layer({.width = 4, .heads = 2, .rotary = true, .max_length = 3});
+  expect_error<ShapeError>(
+      [&] {
+        layer(zeros({1, 4, 4}));
+      },
+      "wanted at most 3 places, came 4 from place 0 on");
+  expect_error<ShapeError>(
+      [&] {
+        layer(zeros({1, 3, 4}), zeros({1, 2, 4}), zeros({1, 2, 4}));
+      },
+      "came 3 from place -1 on");
+}
+
 TEST(DotProductAttention, is_the_formula) {
   nn::DotProductAttention scaled, plain({.scaled = false});
   const Variable q(random_tensor({2, 3, 4}, 1)), k(random_tensor({2, 5, 4}, 2)),
@@ -197,7 +238,11 @@ TEST(Attention, names_what_does_not_fit) {
       },
       "[AdditiveAttention] wanted (batch, length, width), came (2, 3, 4, 5)");
   expect_error<ShapeError>([&] { additive(ones({2, 3, 5}), x, x); }, "came (2, 3, 5) and (3, 4)");
-  expect_error<ShapeError>([&] { additive(x, x, ones({2, 5, 4})); }, "inner sizes differ");
+  expect_error<ShapeError>(
+      [&] {
+        additive(x, x, ones({2, 5, 4}));
+      },
+      "[pool] wanted values (2, 3, any), one for each key, came (2, 5, 4)");
 
   nn::MultiHeadAttention heads({.width = 4, .heads = 2});
   expect_error<ShapeError>(
