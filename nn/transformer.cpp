@@ -23,16 +23,18 @@ MultiHeadAttentionOptions self_options(const TransformerOptions& options) {
 
 }  // namespace
 
-FeedForward::FeedForward(int64_t width, int64_t hidden, double dropout)
+FeedForward::FeedForward(int64_t width, int64_t hidden, double dropout, ActivationKind activation)
     : inner_({.inputs = width, .outputs = hidden}),
       outer_({.inputs = hidden, .outputs = width}),
+      activation_(activation),
       dropout_(dropout) {
   child("inner", inner_);
   child("outer", outer_);
+  child("activation", activation_);
   child("dropout", dropout_);
 }
 
-Variable FeedForward::forward(const Variable& x) { return outer_(dropout_(inner_(x).relu())); }
+Variable FeedForward::forward(const Variable& x) { return outer_(dropout_(activation_(inner_(x)))); }
 
 Residual::Residual(const TransformerOptions& options)
     : place_(options.norm), norm_({.width = options.width}), dropout_(options.dropout) {
@@ -42,7 +44,7 @@ Residual::Residual(const TransformerOptions& options)
 
 TransformerEncoderLayer::TransformerEncoderLayer(const TransformerOptions& options)
     : self_attention_(self_options(options)),
-      feed_forward_(options.width, options.feed_forward, options.dropout),
+      feed_forward_(options.width, options.feed_forward, options.dropout, options.activation),
       self_attention_residual_(options),
       feed_forward_residual_(options) {
   child("self_attention", self_attention_);
@@ -73,7 +75,7 @@ Variable TransformerEncoder::forward(const Variable& x, const Mask& mask) {
 TransformerDecoderLayer::TransformerDecoderLayer(const TransformerOptions& options)
     : self_attention_(self_options(options)),
       cross_attention_(cross_options(options)),
-      feed_forward_(options.width, options.feed_forward, options.dropout),
+      feed_forward_(options.width, options.feed_forward, options.dropout, options.activation),
       self_attention_residual_(options),
       cross_attention_residual_(options),
       feed_forward_residual_(options) {
