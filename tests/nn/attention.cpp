@@ -174,6 +174,33 @@ TEST(MultiHeadAttention, several_heads_are_single_heads_side_by_side) {
                     linear(concat(outputs, 2), projection(heads, "out")).data(), kF32));
 }
 
+TEST(MultiHeadAttention, a_second_projection_per_head_is_one_projection_with_the_product) {
+  // One q = W_q a for all heads and then W_q^(h) q for each, as some write it, and the same for keys and
+  // values.
+  constexpr int64_t kHeads = 2, kWidth = 6, kHeadWidth = 3;
+  nn::MultiHeadAttention heads({.width = kWidth, .heads = kHeads, .bias = false});
+  const Variable a(random_tensor({2, 5, kWidth}));
+  StateDict state = heads.state_dict();
+  std::map<std::string, Variables> projected;  // by q, k, v: for each head
+  for (const std::string name : {"q", "k", "v"}) {
+    const Variable common(random_tensor({kWidth, kWidth}, 10 + name[0]));
+    Variables rows;
+    for (int64_t h = 0; h < kHeads; ++h) {
+      const Variable own(random_tensor({kHeadWidth, kWidth}, 20 + h + name[0]));
+      projected[name].push_back(linear(linear(a, common), own));
+      rows.push_back(matmul(own, common));
+    }
+    state.at(name + "_proj.weight") = concat(rows, 0).data();
+  }
+  heads.load_state_dict(state);
+  nn::DotProductAttention single;
+  Variables outputs;
+  for (size_t h = 0; h < kHeads; ++h)
+    outputs.push_back(single(projected["q"][h], projected["k"][h], projected["v"][h]));
+  EXPECT_TRUE(close(heads(a).data(), linear(concat(outputs, 2), state.at("out_proj.weight")).data(),
+                    {.relative = 1e-4, .absolute = 1e-5}));
+}
+
 TEST(Attention, keys_of_other_sizes_are_taken_where_the_formula_allows) {
   nn::AdditiveAttention additive({.query_width = 2, .key_width = 5, .hidden = 7});
   EXPECT_EQ(additive(ones({1, 3, 2}), ones({1, 4, 5}), ones({1, 4, 6})).shape(), Shape({1, 3, 6}));

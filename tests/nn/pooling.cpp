@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include <rapidcheck.h>
+
 #include <heed/autograd/gradcheck.h>
 #include <heed/autograd/ops.h>
 #include <heed/nn/attention.h>
@@ -204,6 +206,26 @@ TEST(Pooling, the_order_of_keys_with_their_values_changes_nothing_and_padding_ne
     const Tensor wanted = layer(q, k, v, mask).data();
     EXPECT_TRUE(identical(layer(q, filled(k, 1, 2, 4, 30), filled(v, 1, 2, 4, 40), mask).data(), wanted));
     EXPECT_TRUE(close(layer(q, k.slice(1, 0, 2), v.slice(1, 0, 2)).data(), wanted, kF32));
+  });
+}
+
+TEST(Pooling, weights_add_up_to_one_where_a_query_sees_anything_for_all_shapes) {
+  rc::check([] {
+    const auto batch = *rc::gen::inRange<int64_t>(1, 4), queries = *rc::gen::inRange<int64_t>(1, 6),
+               keys = *rc::gen::inRange<int64_t>(1, 9), width = *rc::gen::inRange<int64_t>(1, 4);
+    const auto lengths = *rc::gen::container<std::vector<int64_t>>(static_cast<size_t>(batch),
+                                                                   rc::gen::inRange<int64_t>(0, keys + 1));
+    const Variable q(random_tensor({batch, queries, 3}, 1)), k(random_tensor({batch, keys, 3}, 2)),
+        v(random_tensor({batch, keys, width}, 3));
+    const Mask mask = Mask::valid_lengths(from_values<int64_t>(lengths, {batch}));
+    for_each_score([&](auto& layer) {
+      const auto attended = layer.attend(q, k, v, mask);
+      RC_ASSERT(attended.output.shape() == Shape({batch, queries, width}));
+      const Tensor sums = attended.weights.sum({2}).data();
+      for (int64_t b = 0; b < batch; ++b)
+        for (int64_t i = 0; i < queries; ++i)
+          RC_ASSERT(std::abs(sums.at({b, i}) - (lengths[static_cast<size_t>(b)] > 0)) < 1e-5);
+    });
   });
 }
 
