@@ -1,12 +1,6 @@
 #include <heed/nn/attention.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include <heed/autograd/ops/additive_score.h>
 #include <heed/autograd/ops/attention.h>
-#include <heed/autograd/ops/matmul.h>
-#include <heed/autograd/ops/softmax.h>
 #include <heed/autograd/ops/views.h>
 #include <heed/nn/init.h>
 #include <heed/tensor/creation.h>
@@ -26,15 +20,12 @@ AttentionOptions fused_options(const Variable& q, const Variable& k, int64_t hea
   return options;
 }
 
-/// 1 / sqrt(width of queries and keys); of no width, all scores are 0 whatever they are divided by.
-double score_scale(int64_t width) { return 1 / std::sqrt(static_cast<double>(std::max<int64_t>(width, 1))); }
-
 double head_scale(const MultiHeadAttentionOptions& options) {
   if (options.width < 1 || options.heads < 1 || options.width % options.heads != 0)
     raise<ValueError>(
         "[MultiHeadAttention] wanted a width that divides into the heads, came width {} and {} heads",
         options.width, options.heads);
-  return score_scale(options.width / options.heads);
+  return dot_product_scale(options.width / options.heads);
 }
 
 /// Xavier's bound as for one matrix that makes queries, keys and values together, as is usual.
@@ -52,12 +43,8 @@ void expect_sequences(const char* name, std::initializer_list<const Variable*> a
 }  // namespace
 
 AdditiveAttention::AdditiveAttention(const AdditiveAttentionOptions& options)
-    : q_proj_({.inputs = options.query_width, .outputs = options.hidden, .bias = false}),
-      k_proj_({.inputs = options.key_width, .outputs = options.hidden, .bias = false}),
+    : Layer({.query_width = options.query_width, .key_width = options.key_width, .hidden = options.hidden}),
       dropout_(options.dropout) {
-  child("q_proj", q_proj_);
-  child("k_proj", k_proj_);
-  w_v_ = parameter("w_v", xavier_uniform({1, options.hidden}).reshape({options.hidden}));
   child("dropout", dropout_);
 }
 
@@ -66,14 +53,10 @@ Variable AdditiveAttention::forward(const Variable& q, const Variable& k, const 
   return attend(q, project_keys(k), v, mask).output;
 }
 
-Variable AdditiveAttention::project_keys(const Variable& k) { return k_proj_(k); }
-
 Attended AdditiveAttention::attend(const Variable& q, const Variable& projected_keys, const Variable& v,
                                    const Mask& mask) {
   expect_sequences("AdditiveAttention", {&q, &projected_keys, &v});
-  const Variable scores = additive_score(q_proj_(q), projected_keys, w_v_);  // (batch, queries, keys)
-  const Variable weights = masked_softmax(scores, mask);
-  return {matmul(dropout_(weights), v), weights};
+  return pool(score_projected(q, projected_keys), v, mask, dropout_);
 }
 
 DotProductAttention::DotProductAttention(const DotProductAttentionOptions& options)
@@ -84,14 +67,14 @@ DotProductAttention::DotProductAttention(const DotProductAttentionOptions& optio
 Variable DotProductAttention::forward(const Variable& q, const Variable& k, const Variable& v,
                                       const Mask& mask) {
   expect_sequences("DotProductAttention", {&q, &k, &v});
-  const double scale = scaled_ ? score_scale(q.size(2)) : 1;
+  const double scale = scaled_ ? dot_product_scale(q.size(2)) : 1;
   return attention(q, k, v, fused_options(q, k, 1, scale, mask, dropout_.active_p(), false)).output;
 }
 
 Attended DotProductAttention::attend(const Variable& q, const Variable& k, const Variable& v,
                                      const Mask& mask) {
   expect_sequences("DotProductAttention", {&q, &k, &v});
-  const double scale = scaled_ ? score_scale(q.size(2)) : 1;
+  const double scale = scaled_ ? dot_product_scale(q.size(2)) : 1;
   auto result = attention(q, k, v, fused_options(q, k, 1, scale, mask, dropout_.active_p(), true));
   return {result.output, result.weights.squeeze(1)};
 }
@@ -127,6 +110,10 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
   child("k_proj", k_proj_);
   child("v_proj", v_proj_);
   child("out_proj", out_proj_);
+  if (options.rotary) {
+    const int64_t head_width = options.width / options.heads;
+    child("rotary", rotary_.emplace(PositionOptions{.width = head_width, .max_length = options.max_length}));
+  }
   child("dropout", dropout_);
 }
 
@@ -137,8 +124,9 @@ Variable MultiHeadAttention::forward(const Variable& q, const Variable& k, const
   return attend(q, project(k, v), mask);
 }
 
-KeysValues MultiHeadAttention::project(const Variable& k, const Variable& v) {
-  return {k_proj_(k), v_proj_(v)};
+KeysValues MultiHeadAttention::project(const Variable& k, const Variable& v, int64_t offset) {
+  const Variable keys = k_proj_(k);
+  return {rotary_ ? (*rotary_)(keys, offset) : keys, v_proj_(v)};
 }
 
 Variable MultiHeadAttention::attend(const Variable& q, const KeysValues& projected, const Mask& mask) {
@@ -155,7 +143,9 @@ Attended MultiHeadAttention::run(const Variable& q, const KeysValues& projected,
   expect_sequences("MultiHeadAttention", {&q, &projected.keys, &projected.values});
   const auto options =
       fused_options(q, projected.keys, heads_, scale_, mask, dropout_.active_p(), want_weights);
-  auto result = attention(q_proj_(q), projected.keys, projected.values, options);
+  Variable queries = q_proj_(q);
+  if (rotary_) queries = (*rotary_)(queries, projected.keys.size(1) - q.size(1));
+  auto result = attention(queries, projected.keys, projected.values, options);
   return {out_proj_(result.output), result.weights};
 }
 

@@ -1,20 +1,14 @@
 #pragma once
 
-#include <heed/nn/dropout.h>
-#include <heed/nn/linear.h>
-#include <heed/nn/mask.h>
+#include <optional>
+
+#include <heed/nn/pooling.h>
+#include <heed/nn/position.h>
 
 /// Attention, from one score function to many heads. In all of them
 ///   f(q, (k_1, v_1) ... (k_m, v_m)) = sum_i softmax_i(a(q, k_i)) v_i
-/// and they differ in the score a. A query that may see no key gives zeros.
+/// and they differ in the score a. A query that may see no key gives zeros. With any other score: pooling.h.
 namespace heed::nn {
-
-/// What attention gives: the pooled values, and how much of each value went in.
-struct Attended {
-  Variable output;   ///< (batch, queries, value width)
-  Variable weights;  ///< (batch, queries, keys), or (batch, heads, queries, keys) for several heads; before
-                     ///< dropout
-};
 
 struct AdditiveAttentionOptions {
   int64_t query_width = 0;
@@ -23,22 +17,17 @@ struct AdditiveAttentionOptions {
   double dropout = 0;  ///< of the weights
 };
 
-/// a(q, k) = w_v^T tanh(W_q q + W_k k), without biases. Parameters: q_proj.weight (hidden, query_width),
-/// k_proj.weight (hidden, key_width), w_v (hidden). Bahdanau, Cho, Bengio (2014).
-class AdditiveAttention : public Layer<AdditiveAttention> {
+/// Pooling with an AdditiveScore, whose parameters it has, and with keys that are projected once.
+class AdditiveAttention : public Layer<AdditiveAttention, AdditiveScore> {
  public:
   explicit AdditiveAttention(const AdditiveAttentionOptions& options);
   /// q (batch, queries, query_width), k (batch, keys, key_width), v (batch, keys, any).
   Variable forward(const Variable& q, const Variable& k, const Variable& v, const Mask& mask = {});
-  /// W_k k: once, where the same keys are asked many times.
-  Variable project_keys(const Variable& k);
-  /// The same as forward with keys that were projected before.
+  /// The same as forward with keys from project_keys.
   Attended attend(const Variable& q, const Variable& projected_keys, const Variable& v,
                   const Mask& mask = {});
 
  private:
-  Linear q_proj_, k_proj_;
-  Variable w_v_;
   Dropout dropout_;
 };
 
@@ -47,7 +36,8 @@ struct DotProductAttentionOptions {
   double dropout = 0;  ///< of the weights
 };
 
-/// a(q, k) = q . k / sqrt(width), or q . k unscaled. Queries and keys have one width; no parameters.
+/// Pooling with a DotScore, fused: a(q, k) = q . k / sqrt(width), or q . k unscaled. Queries and keys have
+/// one width; no parameters.
 class DotProductAttention : public Layer<DotProductAttention> {
  public:
   explicit DotProductAttention(const DotProductAttentionOptions& options = {});
@@ -84,6 +74,8 @@ struct MultiHeadAttentionOptions {
   int64_t heads = 1;
   double dropout = 0;  ///< of the weights
   bool bias = true;
+  bool rotary = false;       ///< turn the queries and keys of each head by their places: RotaryPosition
+  int64_t max_length = 512;  ///< of rotary positions
 };
 
 /// Projected keys and values, (batch, keys, width) each: what stays the same from one decoding step to the
@@ -95,8 +87,9 @@ struct KeysValues {
 /// Several heads side by side, each with its own slice of the projections:
 ///   head_h = softmax((W_q q)_h (W_k k)_h^T / sqrt(width / heads)) (W_v v)_h,  output = W_o [head_1; ...;
 ///   head_H]
-/// Parameters: q_proj, k_proj, v_proj and out_proj, each weight (width, width), Xavier, and bias (width),
-/// zeros. Vaswani et al., "Attention is all you need" (2017).
+/// With rotary positions, key j stands at place j and query i at place i + keys - queries: both ends are
+/// aligned, as in Mask::causal_order(). Parameters: q_proj, k_proj, v_proj and out_proj, each weight (width,
+/// width), Xavier, and bias (width), zeros. Vaswani et al., "Attention is all you need" (2017).
 class MultiHeadAttention : public Layer<MultiHeadAttention> {
  public:
   explicit MultiHeadAttention(const MultiHeadAttentionOptions& options);
@@ -105,7 +98,8 @@ class MultiHeadAttention : public Layer<MultiHeadAttention> {
   /// q (batch, queries, width), k and v (batch, keys, width).
   Variable forward(const Variable& q, const Variable& k, const Variable& v, const Mask& mask = {});
 
-  KeysValues project(const Variable& k, const Variable& v);
+  /// The first of the keys stands at place `offset`.
+  KeysValues project(const Variable& k, const Variable& v, int64_t offset = 0);
   Variable attend(const Variable& q, const KeysValues& projected, const Mask& mask = {});
   /// The same output to the last bit, and the weights.
   Attended attend_with_weights(const Variable& q, const KeysValues& projected, const Mask& mask = {});
@@ -116,6 +110,7 @@ class MultiHeadAttention : public Layer<MultiHeadAttention> {
   int64_t heads_;
   double scale_;
   Linear q_proj_, k_proj_, v_proj_, out_proj_;
+  std::optional<RotaryPosition> rotary_;
   Dropout dropout_;
 };
 

@@ -16,14 +16,11 @@ class Decoding {
 };
 
 /// A model that reads a source sequence and writes a target sequence.
-class EncoderDecoder : public Module {
+class EncoderDecoder : public Layer<EncoderDecoder> {
  public:
   /// Teacher forcing: source ids i64 (batch, source length) with lengths i64 (batch), target ids shifted
   /// right i64 (batch, target length) -> logits (batch, target length, vocabulary).
   virtual Variable forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in) = 0;
-  Variable operator()(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in) {
-    return forward(source, source_lengths, target_in);
-  }
   /// Reads the source and stands ready for the first step. The model must outlive the decoding.
   virtual std::unique_ptr<Decoding> start(const Tensor& source, const Tensor& source_lengths) = 0;
 };

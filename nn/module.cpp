@@ -30,6 +30,16 @@ Scope::Name scope_below(const Scope::Name& open, const std::string& path) {
   return std::make_shared<const std::string>(open == nullptr ? path : joined(*open, path));
 }
 
+/// The numbers of a parameter in another dtype, for everyone who holds it: the layer that uses it, and the
+/// optimizer. A Variable's numbers are constant to all but its module.
+void convert(Variable parameter, DType dtype) {
+  const bool was_trained = parameter.requires_grad();
+  parameter.zero_grad();
+  parameter.set_requires_grad(false);
+  const_cast<Tensor&>(parameter.data()) = parameter.data().to(dtype);
+  parameter.set_requires_grad(was_trained);
+}
+
 }  // namespace
 
 std::string StateMismatch::describe() const {
@@ -109,6 +119,45 @@ StateMismatch Module::load_state_dict(const std::map<std::string, Tensor>& state
 void Module::train(bool on) {
   training_ = on;
   for (const auto& [name, module] : children_) module->train(on);
+}
+
+std::vector<std::pair<std::string, Module*>> Module::named_modules() {
+  std::vector<std::pair<std::string, Module*>> all{{"", this}};
+  // The list grows by the children of each module in turn, put right behind it.
+  for (size_t i = 0; i < all.size(); ++i) {
+    auto [name, module] = all[i];
+    size_t place = i;
+    for (const auto& [child_name, below] : module->children_)
+      if (std::ranges::none_of(all, [&](const auto& entry) { return entry.second == below; }))
+        all.emplace(all.begin() + static_cast<std::ptrdiff_t>(++place), joined(name, child_name), below);
+  }
+  return all;
+}
+
+void Module::apply(const std::function<void(Module&)>& f) {
+  for (const auto& [name, module] : named_modules()) f(*module);
+}
+
+void Module::set_requires_grad(bool value) {
+  for (auto& [name, parameter] : named_parameters()) parameter.set_requires_grad(value);
+}
+
+void Module::to(DType dtype) {
+  if (!is_floating(dtype)) raise<DTypeError>("[to] wanted a float type, came {}", name_of(dtype));
+  for (const auto& [name, parameter] : named_parameters())
+    if (parameter.dtype() != dtype) convert(parameter, dtype);
+}
+
+bool Module::has_forward_hooks() const {
+  bool has_any = false;
+  forward_hooks_.for_each([&](const ForwardHook&) { has_any = true; });
+  return has_any;
+}
+
+void Module::call_forward_hooks(std::span<const Variable> inputs, Variable& output) {
+  forward_hooks_.for_each([&](const ForwardHook& hook) {
+    if (Variable other = hook(*this, inputs, output); other.defined()) output = std::move(other);
+  });
 }
 
 void Module::zero_grad() {

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <heed/autograd/hooks.h>
 #include <heed/autograd/named.h>
 #include <heed/autograd/scope.h>
 
@@ -21,6 +25,13 @@ struct StateMismatch {
   /// One line, "" when empty.
   std::string describe() const;
 };
+
+class Module;
+
+/// Sees a module, the Variables among the arguments of a call, and what the call gave; returns another output
+/// to replace it, or nothing to leave it.
+using ForwardHook =
+    std::function<Variable(Module& module, std::span<const Variable> inputs, const Variable& output)>;
 
 /// A part of a model: it owns parameters and buffers and has other modules as members, each registered under
 /// a name in the constructor. A parameter's full name is the path to it, as in
@@ -43,6 +54,12 @@ class Module {
   NamedVariables named_parameters() const;
   std::vector<Variable> parameters() const;
   int64_t parameter_count() const;
+  /// Without those of the modules below.
+  const NamedVariables& own_parameters() const { return parameters_; }
+  /// This module under the name "" and all below it, each once, parents first.
+  std::vector<std::pair<std::string, Module*>> named_modules();
+  /// f on this module and on each one below it, parents first.
+  void apply(const std::function<void(Module&)>& f);
 
   /// Parameters and buffers by their full names. The tensors share the module's memory.
   std::map<std::string, Tensor> state_dict() const;
@@ -56,6 +73,18 @@ class Module {
   bool is_training() const { return training_; }
   const Place& place() const { return *place_; }
   void zero_grad();
+  /// Whether gradients come to the parameters: requires_grad of each of them.
+  void freeze() { set_requires_grad(false); }
+  void unfreeze() { set_requires_grad(true); }
+  /// Every parameter in another float type, in place: optimizers and tied weights keep their hold. Gradients
+  /// and hooks on parameters are dropped. f64 is what gradcheck wants. DTypeError for other types.
+  void to(DType dtype);
+
+  /// Calls the hook after each call of the module, in order of registration: a call as `module(...)` whose
+  /// result is a Variable, or has one as its member `output`.
+  [[nodiscard]] HookHandle register_forward_hook(ForwardHook hook) {
+    return forward_hooks_.add(std::move(hook));
+  }
 
  protected:
   Module() = default;
@@ -69,14 +98,19 @@ class Module {
   /// Registers a member module. One that is registered in several places is named after the first.
   void child(std::string name, Module& module);
 
+  bool has_forward_hooks() const;
+  void call_forward_hooks(std::span<const Variable> inputs, Variable& output);
+
  private:
   template <class Visit>
   void visit(const std::string& prefix, Visit&& each) const;
   void expect_new_name(const std::string& name) const;
+  void set_requires_grad(bool value);
 
   NamedVariables parameters_;
   std::vector<std::pair<std::string, Tensor>> buffers_;
   std::vector<std::pair<std::string, Module*>> children_;
+  HookList<ForwardHook> forward_hooks_;
   std::shared_ptr<Place> place_ = std::make_shared<Place>();
   bool training_ = true;
 };
@@ -102,14 +136,42 @@ class ModuleCall {
 };
 
 /// What a layer derives from: `class Block : public Layer<Block>` writes `forward(...)` with whatever
-/// arguments and result it likes, and is called as `block(...)`, which opens the module's scope.
-template <class T>
-class Layer : public Module {
+/// arguments and result it likes, and is called as `block(...)`, which opens the module's scope. With a Base
+/// it goes on from another layer, whose parameters become its own.
+template <class T, class Base = Module>
+class Layer : public Base {
  public:
+  using Base::Base;
+
   template <class... Args>
   decltype(auto) operator()(Args&&... args) {
     const ModuleCall call(*this);
+    if (this->has_forward_hooks()) return call_with_hooks(std::forward<Args>(args)...);
     return static_cast<T&>(*this).forward(std::forward<Args>(args)...);
+  }
+
+ private:
+  template <class... Args>
+  decltype(auto) call_with_hooks(Args&&... args) {
+    using Result = decltype(static_cast<T&>(*this).forward(std::forward<Args>(args)...));
+    constexpr bool is_variable = std::is_same_v<Result, Variable>;
+    if constexpr (is_variable || requires(Result result) { static_cast<Variable&>(result.output); }) {
+      std::vector<Variable> inputs;
+      (append(inputs, args), ...);
+      Result result = static_cast<T&>(*this).forward(std::forward<Args>(args)...);
+      if constexpr (is_variable)
+        this->call_forward_hooks(inputs, result);
+      else
+        this->call_forward_hooks(inputs, result.output);
+      return result;
+    } else {
+      return static_cast<T&>(*this).forward(std::forward<Args>(args)...);
+    }
+  }
+
+  template <class Arg>
+  static void append(std::vector<Variable>& inputs, const Arg& arg) {
+    if constexpr (std::is_same_v<Arg, Variable>) inputs.push_back(arg);
   }
 };
 

@@ -36,4 +36,21 @@ class LearnedPosition : public Layer<LearnedPosition> {
   Variable weight_;
 };
 
+/// Turns queries and keys by their place instead of adding to them: the numbers 2i and 2i + 1 of each head
+/// are one point in the plane, and at place p it is turned by the angle p / 10000^(2i / width),
+///   (a, b) -> (a cos - b sin, a sin + b cos).
+/// The product of a query and a key that are turned depends on the distance of their places only. Su et al.,
+/// "RoFormer" (2021).
+class RotaryPosition : public Layer<RotaryPosition> {
+ public:
+  /// The width is that of one head: ValueError unless it is even.
+  explicit RotaryPosition(const PositionOptions& options);
+  /// x (batch, length, heads * width), heads side by side; its first place is number `offset`. ShapeError
+  /// when offset + length exceeds max_length.
+  Variable forward(const Variable& x, int64_t offset = 0);
+
+ private:
+  Tensor cosines_, sines_;  // (max_length, width / 2)
+};
+
 }  // namespace heed::nn

@@ -1,9 +1,7 @@
-#include <heed/autograd/ops/gru_cell.h>
+#include <heed/nn/recurrent.h>
+
 #include <heed/autograd/ops/join.h>
 #include <heed/autograd/ops/masked_fill.h>
-#include <heed/autograd/ops/matmul.h>
-#include <heed/nn/init.h>
-#include <heed/nn/recurrent.h>
 #include <heed/tensor/creation.h>
 
 namespace heed::nn {
@@ -15,17 +13,17 @@ struct Schedule {
   Tensor padding;              // bool (batch, length, 1), undefined if there is none
 };
 
-Schedule make_schedule(const Tensor& lengths, int64_t batch, int64_t length) {
+Schedule make_schedule(const char* name, const Tensor& lengths, int64_t batch, int64_t length) {
   Schedule schedule{std::vector<Tensor>(static_cast<size_t>(length)), {}};
   if (!lengths.defined()) return schedule;
   if (lengths.dtype() != DType::i64 || lengths.shape() != Shape{batch})
-    raise<ShapeError>("[GRU] wanted lengths i64({},), came {}", batch, describe(lengths));
+    raise<ShapeError>("[{}] wanted lengths i64({},), came {}", name, batch, describe(lengths));
   const auto values = lengths.to_vector<int64_t>();
   Tensor padding = zeros({length, batch}, DType::boolean);
   for (int64_t b = 0; b < batch; ++b) {
     const int64_t valid = values[static_cast<size_t>(b)];
     if (valid < 0 || valid > length)
-      raise<IndexError>("[GRU] wanted lengths in [0, {}], came {}", length, valid);
+      raise<IndexError>("[{}] wanted lengths in [0, {}], came {}", name, length, valid);
     for (int64_t t = valid; t < length; ++t) {
       padding.set({t, b}, 1);
       Tensor& active = schedule.active[static_cast<size_t>(t)];
@@ -38,68 +36,114 @@ Schedule make_schedule(const Tensor& lengths, int64_t batch, int64_t length) {
   return schedule;
 }
 
+const Variable& output_of(const Variable& h) { return h; }
+const Variable& output_of(const LSTMState& state) { return state.h; }
+
+bool has_shape(const Variable& h, const Shape& shape) { return h.defined() && h.shape() == shape; }
+bool has_shape(const LSTMState& state, const Shape& shape) {
+  return has_shape(state.h, shape) && has_shape(state.c, shape);
+}
+
+std::string describe(const Variable& h) { return h.defined() ? to_string(h.shape()) : "an undefined one"; }
+std::string describe(const LSTMState& state) {
+  return fmt::format("{} and {}", describe(state.h), describe(state.c));
+}
+
+/// One layer over the sequence, (batch, length, inputs) -> (batch, length, hidden); the state moves on.
+/// Backwards a row that has not begun keeps its first state, so that it begins at its own end.
+template <class Cell>
+Variable run_layer(Cell& cell, const Variable& sequence, const Schedule& schedule, bool backwards,
+                   typename Cell::State& state) {
+  std::vector<Variable> steps = unstack(cell.project(sequence), 1);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const size_t t = backwards ? steps.size() - 1 - i : i;
+    state = cell.advance(steps[t], state, schedule.active[t]);
+    steps[t] = output_of(state);
+  }
+  return stack(steps, 1);
+}
+
+template <class Cell, class Options>
+void add_cell(ModuleList<Cell>& cells, int64_t inputs, const Options& options) {
+  if constexpr (std::is_same_v<Cell, RNNCell>)
+    cells.add(inputs, options.hidden, options.activation);
+  else
+    cells.add(inputs, options.hidden);
+}
+
 }  // namespace
 
-GRUCell::GRUCell(int64_t inputs, int64_t hidden) : hidden_(hidden) {
-  if (inputs < 1 || hidden < 1)
-    raise<ValueError>("[GRU] wanted 1 input and hidden unit or more, came {} and {}", inputs, hidden);
-  weight_ih_ = parameter("weight_ih", xavier_uniform({3 * hidden, inputs}));
-  weight_hh_ = parameter("weight_hh", xavier_uniform({3 * hidden, hidden}));
-  bias_ih_ = parameter("bias_ih", fan_in_uniform({3 * hidden}, hidden));
-  bias_hh_ = parameter("bias_hh", fan_in_uniform({3 * hidden}, hidden));
+template <class Cell>
+Recurrent<Cell>::Recurrent(const Options& options) : dropout_(options.dropout) {
+  if (options.layers < 1)
+    raise<ValueError>("[{}] wanted 1 layer or more, came {}", Cell::kName, options.layers);
+  for (int64_t i = 0; i < options.layers; ++i) {
+    const int64_t inputs = i == 0 ? options.inputs : (options.bidirectional ? 2 : 1) * options.hidden;
+    add_cell(layers_, inputs, options);
+    if (options.bidirectional) add_cell(reverse_layers_, inputs, options);
+  }
+  this->child("layers", layers_);
+  if (options.bidirectional) this->child("reverse_layers", reverse_layers_);
+  this->child("dropout", dropout_);
 }
 
-Variable GRUCell::project(const Variable& x) const { return linear(x, weight_ih_, bias_ih_); }
-
-Variable GRUCell::advance(const Variable& projected, const Variable& h, const Tensor& active) const {
-  return gru_cell(projected, linear(h, weight_hh_, bias_hh_), h, active);
+template <class Cell>
+auto Recurrent<Cell>::zero_state(int64_t batch) const -> State {
+  return State(directions() * layers_.size(), layers_[0].zero_state(batch));
 }
 
-Variable GRUCell::forward(const Variable& x, const Variable& h) { return advance(project(x), h); }
-
-GRU::GRU(const GRUOptions& options) : dropout_(options.dropout) {
-  if (options.layers < 1) raise<ValueError>("[GRU] wanted 1 layer or more, came {}", options.layers);
-  for (int64_t i = 0; i < options.layers; ++i)
-    layers_.add(i == 0 ? options.inputs : options.hidden, options.hidden);
-  child("layers", layers_);
-  child("dropout", dropout_);
+template <class Cell>
+void Recurrent<Cell>::expect_state(const State& state, int64_t batch) const {
+  if (state.size() != directions() * layers_.size())
+    raise<ValueError>("[{}] wanted a state for each of {} layers{}, came {}", Cell::kName, layers_.size(),
+                      directions() == 2 ? " and 2 directions" : "", state.size());
+  const Shape shape{batch, layers_[0].hidden()};
+  for (const auto& one : state)
+    if (!has_shape(one, shape))
+      raise<ShapeError>("[{}] wanted states {}, came {}", Cell::kName, shape, describe(one));
 }
 
-RecurrentState GRU::zero_state(int64_t batch) const {
-  return RecurrentState(layers_.size(), Variable(zeros({batch, layers_[0].hidden()})));
-}
-
-void GRU::expect_state(const RecurrentState& state) const {
-  if (state.size() != layers_.size())
-    raise<ValueError>("[GRU] wanted a state for each of {} layers, came {}", layers_.size(), state.size());
-}
-
-GRUResult GRU::forward(const Variable& x, const Tensor& lengths, RecurrentState state) {
-  if (x.rank() != 3) raise<ShapeError>("[GRU] wanted x (batch, length, inputs), came {}", x.shape());
-  const Schedule schedule = make_schedule(lengths, x.size(0), x.size(1));
-  if (state.empty()) state = zero_state(x.size(0));
-  expect_state(state);
-  if (x.size(1) == 0) return {zeros({x.size(0), 0, layers_[layers_.size() - 1].hidden()}), std::move(state)};
+template <class Cell>
+RecurrentResult<Cell> Recurrent<Cell>::forward(const Variable& x, const Tensor& lengths, State state) {
+  if (x.rank() != 3)
+    raise<ShapeError>("[{}] wanted x (batch, length, inputs), came {}", Cell::kName, x.shape());
+  const int64_t batch = x.size(0), length = x.size(1);
+  const Schedule schedule = make_schedule(Cell::kName, lengths, batch, length);
+  if (state.empty()) state = zero_state(batch);
+  expect_state(state, batch);
+  const auto width = static_cast<int64_t>(directions()) * layers_[0].hidden();
+  if (length == 0) return {zeros({batch, 0, width}, x.dtype()), std::move(state)};
   Variable sequence = x;
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
     if (layer > 0) sequence = dropout_(sequence);
-    std::vector<Variable> steps = unstack(layers_[layer].project(sequence), 1);
-    for (size_t t = 0; t < steps.size(); ++t)
-      steps[t] = state[layer] = layers_[layer].advance(steps[t], state[layer], schedule.active[t]);
-    sequence = stack(steps, 1);
+    const size_t slot = directions() * layer;
+    Variable output = run_layer(layers_[layer], sequence, schedule, false, state[slot]);
+    if (directions() == 2)
+      output =
+          concat({output, run_layer(reverse_layers_[layer], sequence, schedule, true, state[slot + 1])}, 2);
+    sequence = std::move(output);
   }
   if (schedule.padding.defined()) sequence = masked_fill(sequence, schedule.padding, 0);
   return {sequence, std::move(state)};
 }
 
-Variable GRU::step(const Variable& x, RecurrentState& state) {
-  expect_state(state);
+template <class Cell>
+Variable Recurrent<Cell>::step(const Variable& x, State& state) {
+  if (directions() == 2)
+    raise<ValueError>("[{}] wanted one direction to go step by step, came a bidirectional stack",
+                      Cell::kName);
+  expect_state(state, x.size(0));
   Variable next = x;
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
     if (layer > 0) next = dropout_(next);
-    next = state[layer] = layers_[layer](next, state[layer]);
+    state[layer] = layers_[layer](next, state[layer]);
+    next = output_of(state[layer]);
   }
   return next;
 }
+
+template class Recurrent<GRUCell>;
+template class Recurrent<RNNCell>;
+template class Recurrent<LSTMCell>;
 
 }  // namespace heed::nn

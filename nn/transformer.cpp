@@ -9,22 +9,32 @@ void check_layers(const char* name, const TransformerOptions& options) {
   if (options.layers < 1) raise<ValueError>("[{}] wanted 1 layer or more, came {}", name, options.layers);
 }
 
-MultiHeadAttentionOptions attention_options(const TransformerOptions& options) {
+/// Of attention to a sequence with places of its own.
+MultiHeadAttentionOptions cross_options(const TransformerOptions& options) {
   return {.width = options.width, .heads = options.heads, .dropout = options.dropout};
+}
+
+MultiHeadAttentionOptions self_options(const TransformerOptions& options) {
+  MultiHeadAttentionOptions result = cross_options(options);
+  result.rotary = options.rotary;
+  result.max_length = options.max_length;
+  return result;
 }
 
 }  // namespace
 
-FeedForward::FeedForward(int64_t width, int64_t hidden, double dropout)
+FeedForward::FeedForward(int64_t width, int64_t hidden, double dropout, ActivationKind activation)
     : inner_({.inputs = width, .outputs = hidden}),
       outer_({.inputs = hidden, .outputs = width}),
+      activation_(activation),
       dropout_(dropout) {
   child("inner", inner_);
   child("outer", outer_);
+  child("activation", activation_);
   child("dropout", dropout_);
 }
 
-Variable FeedForward::forward(const Variable& x) { return outer_(dropout_(inner_(x).relu())); }
+Variable FeedForward::forward(const Variable& x) { return outer_(dropout_(activation_(inner_(x)))); }
 
 Residual::Residual(const TransformerOptions& options)
     : place_(options.norm), norm_({.width = options.width}), dropout_(options.dropout) {
@@ -33,8 +43,8 @@ Residual::Residual(const TransformerOptions& options)
 }
 
 TransformerEncoderLayer::TransformerEncoderLayer(const TransformerOptions& options)
-    : self_attention_(attention_options(options)),
-      feed_forward_(options.width, options.feed_forward, options.dropout),
+    : self_attention_(self_options(options)),
+      feed_forward_(options.width, options.feed_forward, options.dropout, options.activation),
       self_attention_residual_(options),
       feed_forward_residual_(options) {
   child("self_attention", self_attention_);
@@ -63,9 +73,9 @@ Variable TransformerEncoder::forward(const Variable& x, const Mask& mask) {
 }
 
 TransformerDecoderLayer::TransformerDecoderLayer(const TransformerOptions& options)
-    : self_attention_(attention_options(options)),
-      cross_attention_(attention_options(options)),
-      feed_forward_(options.width, options.feed_forward, options.dropout),
+    : self_attention_(self_options(options)),
+      cross_attention_(cross_options(options)),
+      feed_forward_(options.width, options.feed_forward, options.dropout, options.activation),
       self_attention_residual_(options),
       cross_attention_residual_(options),
       feed_forward_residual_(options) {
@@ -92,7 +102,8 @@ TransformerDecoderLayer::Cache TransformerDecoderLayer::start(const Variable& me
 
 Variable TransformerDecoderLayer::step(const Variable& x, Cache& cache, const Mask& memory_mask) {
   Variable y = self_attention_residual_(x, [&](const Variable& inside) {
-    KeysValues next = self_attention_.project(inside, inside);
+    const int64_t place = cache.own.keys.defined() ? cache.own.keys.size(1) : 0;
+    KeysValues next = self_attention_.project(inside, inside, place);
     if (cache.own.keys.defined())
       next = {concat({cache.own.keys, next.keys}, 1), concat({cache.own.values, next.values}, 1)};
     cache.own = next;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heed/nn/activation.h>
 #include <heed/nn/attention.h>
 #include <heed/nn/norm.h>
 
@@ -15,16 +16,21 @@ struct TransformerOptions {
   int64_t layers = 1;
   double dropout = 0;  ///< of each sublayer's result, of the attention weights, and inside the feed-forward
   NormPlace norm = NormPlace::post;
+  bool rotary = false;                               ///< rotary positions in self-attention
+  int64_t max_length = 512;                          ///< of rotary positions
+  ActivationKind activation = ActivationKind::relu;  ///< inside the feed-forward
 };
 
-/// max(0, x W_1 + b_1) W_2 + b_2 at each place by itself.
+/// f(x W_1 + b_1) W_2 + b_2 at each place by itself, with f the ReLU, as in the paper, or another activation.
 class FeedForward : public Layer<FeedForward> {
  public:
-  FeedForward(int64_t width, int64_t hidden, double dropout);
+  FeedForward(int64_t width, int64_t hidden, double dropout,
+              ActivationKind activation = ActivationKind::relu);
   Variable forward(const Variable& x);
 
  private:
   Linear inner_, outer_;
+  Activation activation_;
   Dropout dropout_;
 };
 

@@ -4,14 +4,26 @@
 #include <heed/nn/transformer_model.h>
 
 namespace heed::nn {
+namespace {
+
+TransformerOptions stack_options(const TransformerModelOptions& options) {
+  TransformerOptions stack = options.stack;
+  if (options.position == PositionKind::rotary) {
+    stack.rotary = true;
+    stack.max_length = options.max_length;
+  }
+  return stack;
+}
+
+}  // namespace
 
 TransformerModel::TransformerModel(const TransformerModelOptions& o)
     : embedding_scale_(std::sqrt(static_cast<double>(o.stack.width))),
       source_embedding_({.rows = o.source_vocabulary, .width = o.stack.width}),
       target_embedding_({.rows = o.target_vocabulary, .width = o.stack.width}),
       dropout_(o.stack.dropout),
-      encoder_(o.stack),
-      decoder_(o.stack),
+      encoder_(stack_options(o)),
+      decoder_(stack_options(o)),
       output_({.inputs = o.stack.width, .outputs = o.target_vocabulary}) {
   child("source_embedding", source_embedding_);
   child("target_embedding", target_embedding_);

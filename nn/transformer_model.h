@@ -9,7 +9,7 @@
 
 namespace heed::nn {
 
-enum class PositionKind { sinusoidal, learned, none };
+enum class PositionKind { sinusoidal, learned, rotary, none };
 
 struct TransformerModelOptions {
   int64_t source_vocabulary = 0;

@@ -62,6 +62,47 @@ TEST(MultiHeadAttention, matches_pytorch_without_biases_under_a_mask_of_pairs) {
   });
 }
 
+TEST(MultiHeadAttention, matches_pytorch_with_rotary_positions) {
+  nn::MultiHeadAttention layer({.width = 8, .heads = 2, .rotary = true});
+  expect_like_pytorch(layer, "multi_head_rotary", [&](const Variables& in, const auto& args) {
+    const Mask mask = Mask::valid_lengths(args[0]) & Mask::causal_order();
+    const auto attended = layer.attend_with_weights(in[0], layer.project(in[0], in[0]), mask);
+    return Variables{attended.output, attended.weights};
+  });
+}
+
+TEST(MultiHeadAttention, rotary_keys_that_were_kept_give_what_the_whole_sequence_gives) {
+  nn::MultiHeadAttention layer({.width = 8, .heads = 2, .rotary = true, .max_length = 5});
+  const Variable x(random_tensor({2, 5, 8}));
+  const Tensor whole = layer(x, Mask::causal_order()).data();
+  nn::KeysValues kept = layer.project(x.slice(1, 0, 2), x.slice(1, 0, 2));
+  for (int64_t t = 2; t < 5; ++t) {
+    const Variable next = x.slice(1, t, t + 1);
+    const nn::KeysValues added = layer.project(next, next, t);
+    kept = {concat({kept.keys, added.keys}, 1), concat({kept.values, added.values}, 1)};
+    EXPECT_TRUE(close(layer.attend(next, kept).data(), whole.slice(1, t, t + 1), kF32)) << t;
+  }
+  // Without their place they give something else.
+  const nn::KeysValues misplaced = layer.project(x.slice(1, 4, 5), x.slice(1, 4, 5));
+  EXPECT_FALSE(close(misplaced.keys.data(), kept.keys.data().slice(1, 4, 5), {.absolute = 1e-3}));
+}
+
+TEST(MultiHeadAttention, rotary_heads_have_an_even_width_and_places_an_end) {
+  expect_error<ValueError>([] { nn::MultiHeadAttention({.width = 6, .heads = 2, .rotary = true}); },
+                           "wanted an even head width, for numbers are turned in pairs, came 3");
+  nn::MultiHeadAttention layer({.width = 4, .heads = 2, .rotary = true, .max_length = 3});
+  expect_error<ShapeError>(
+      [&] {
+        layer(zeros({1, 4, 4}));
+      },
+      "wanted at most 3 places, came 4 from place 0 on");
+  expect_error<ShapeError>(
+      [&] {
+        layer(zeros({1, 3, 4}), zeros({1, 2, 4}), zeros({1, 2, 4}));
+      },
+      "came 3 from place -1 on");
+}
+
 TEST(DotProductAttention, is_the_formula) {
   nn::DotProductAttention scaled, plain({.scaled = false});
   const Variable q(random_tensor({2, 3, 4}, 1)), k(random_tensor({2, 5, 4}, 2)),
@@ -133,6 +174,33 @@ TEST(MultiHeadAttention, several_heads_are_single_heads_side_by_side) {
                     linear(concat(outputs, 2), projection(heads, "out")).data(), kF32));
 }
 
+TEST(MultiHeadAttention, a_second_projection_per_head_is_one_projection_with_the_product) {
+  // One q = W_q a for all heads and then W_q^(h) q for each, as some write it, and the same for keys and
+  // values.
+  constexpr int64_t kHeads = 2, kWidth = 6, kHeadWidth = 3;
+  nn::MultiHeadAttention heads({.width = kWidth, .heads = kHeads, .bias = false});
+  const Variable a(random_tensor({2, 5, kWidth}));
+  StateDict state = heads.state_dict();
+  std::map<std::string, Variables> projected;  // by q, k, v: for each head
+  for (const std::string name : {"q", "k", "v"}) {
+    const Variable common(random_tensor({kWidth, kWidth}, 10 + name[0]));
+    Variables rows;
+    for (int64_t h = 0; h < kHeads; ++h) {
+      const Variable own(random_tensor({kHeadWidth, kWidth}, 20 + h + name[0]));
+      projected[name].push_back(linear(linear(a, common), own));
+      rows.push_back(matmul(own, common));
+    }
+    state.at(name + "_proj.weight") = concat(rows, 0).data();
+  }
+  heads.load_state_dict(state);
+  nn::DotProductAttention single;
+  Variables outputs;
+  for (size_t h = 0; h < kHeads; ++h)
+    outputs.push_back(single(projected["q"][h], projected["k"][h], projected["v"][h]));
+  EXPECT_TRUE(close(heads(a).data(), linear(concat(outputs, 2), state.at("out_proj.weight")).data(),
+                    {.relative = 1e-4, .absolute = 1e-5}));
+}
+
 TEST(Attention, keys_of_other_sizes_are_taken_where_the_formula_allows) {
   nn::AdditiveAttention additive({.query_width = 2, .key_width = 5, .hidden = 7});
   EXPECT_EQ(additive(ones({1, 3, 2}), ones({1, 4, 5}), ones({1, 4, 6})).shape(), Shape({1, 3, 6}));
@@ -197,7 +265,11 @@ TEST(Attention, names_what_does_not_fit) {
       },
       "[AdditiveAttention] wanted (batch, length, width), came (2, 3, 4, 5)");
   expect_error<ShapeError>([&] { additive(ones({2, 3, 5}), x, x); }, "came (2, 3, 5) and (3, 4)");
-  expect_error<ShapeError>([&] { additive(x, x, ones({2, 5, 4})); }, "inner sizes differ");
+  expect_error<ShapeError>(
+      [&] {
+        additive(x, x, ones({2, 5, 4}));
+      },
+      "[pool] wanted values (2, 3, any), one for each key, came (2, 5, 4)");
 
   nn::MultiHeadAttention heads({.width = 4, .heads = 2});
   expect_error<ShapeError>(

@@ -56,6 +56,7 @@ class EncoderDecoder : public testing::TestWithParam<Kind> {
 INSTANTIATE_TEST_SUITE_P(Model, EncoderDecoder,
                          testing::Values(kBahdanau, transformer("sinusoidal", nn::PositionKind::sinusoidal),
                                          transformer("learned", nn::PositionKind::learned),
+                                         transformer("rotary", nn::PositionKind::rotary),
                                          transformer("unplaced", nn::PositionKind::none)),
                          [](const auto& kind) { return kind.param.name; });
 
@@ -196,7 +197,8 @@ TEST(TransformerModel, drops_embedded_words_with_their_places) {
 }
 
 TEST(TransformerModel, names_both_numbers_when_a_sentence_is_too_long) {
-  for (const auto position : {nn::PositionKind::sinusoidal, nn::PositionKind::learned}) {
+  for (const auto position :
+       {nn::PositionKind::sinusoidal, nn::PositionKind::learned, nn::PositionKind::rotary}) {
     nn::TransformerModel model(transformer_options(position));
     const Tensor longest = zeros({1, 6}, DType::i64), longer = zeros({1, 7}, DType::i64), length = ids({6});
     EXPECT_EQ(model(longest, length, longest).shape(), Shape({1, 6, kTargetWords}));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <heed/autograd/grad_mode.h>
 #include <heed/nn/module.h>
 #include <heed/tensor/compare.h>
 #include <heed/tensor/creation.h>
@@ -120,10 +121,52 @@ void expect_like_pytorch(nn::Module& module, const std::string& name, Run&& run)
   expect_parameter_grads(module, fixture.state_grads);
 }
 
+/// Gradients of a module against central differences, in f64: of the inputs that require one and of every
+/// parameter, within what gradcheck allows. run() gives the outputs, which are weighted by fixed numbers so
+/// that each counts.
+template <class Run>
+void expect_gradients(nn::Module& module, const Variables& inputs, Run&& run) {
+  const auto total = [&] {
+    Generator generator(7);
+    Variable sum = scalar(0, DType::f64);
+    for (const Variable& output : Variables(run()))
+      sum += (output * rand_uniform(output.shape(), 0.5, 1.5, DType::f64, generator)).sum();
+    return sum;
+  };
+  NamedVariables leaves = module.named_parameters();
+  for (const Variable& input : inputs)
+    if (input.requires_grad()) leaves.emplace_back("an input", input);
+  for (auto& [name, leaf] : leaves) leaf.zero_grad();
+  total().backward();
+  for (const auto& [name, leaf] : leaves) {
+    ASSERT_EQ(leaf.dtype(), DType::f64) << name;
+    const Tensor analytic = leaf.grad().defined() ? leaf.grad().data().contiguous() : zeros_like(leaf.data());
+    Tensor moved = leaf.data();
+    const int64_t stride = 1 + moved.numel() / 40;
+    for (int64_t i = 0; i < moved.numel(); i += stride) {
+      const NoGrad guard;
+      constexpr double kStep = 1e-5;
+      const double before = moved.data<double>()[i];
+      moved.mutable_data<double>()[i] = before + kStep;
+      const double above = total().item();
+      moved.mutable_data<double>()[i] = before - kStep;
+      const double below = total().item();
+      moved.mutable_data<double>()[i] = before;
+      const double numeric = (above - below) / (2 * kStep);
+      EXPECT_NEAR(analytic.data<double>()[i], numeric, 1e-6 * (1 + std::abs(numeric)))
+          << name << ", element " << i;
+    }
+  }
+}
+
 /// Uniform in [-1, 1), the same numbers for the same seed.
 inline Tensor random_tensor(const Shape& shape, uint64_t seed = 1) {
   Generator generator(seed);
   return rand_uniform(shape, -1, 1, DType::f32, generator);
+}
+
+inline Variable f64_leaf(const Shape& shape, uint64_t seed = 1) {
+  return {random_tensor(shape, seed).to(DType::f64), true};
 }
 
 inline Tensor ids(const NestedList& values) { return tensor_of(values, DType::i64); }

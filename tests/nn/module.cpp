@@ -1,6 +1,7 @@
 #include <heed/nn/module.h>
 
 #include <heed/autograd/ops.h>
+#include <heed/nn/bahdanau.h>
 #include <heed/nn/linear.h>
 
 #include "tests/nn/helpers.h"
@@ -270,4 +271,132 @@ TEST(case_C31, b_a_mismatched_load_lists_all_and_leaves_the_model) {
   const nn::StateMismatch lenient = model.load_state_dict(file, false);
   EXPECT_EQ(lenient.describe(),
             "missing: bias; unexpected: bais; wrong shape: weight wanted f32(2, 3), came f32(3, 2)");
+}
+
+TEST(Module, freezing_stops_gradients_until_it_is_undone) {
+  Nested module;
+  module.inner_.freeze();
+  for (const Variable& parameter : module.inner_.parameters()) EXPECT_FALSE(parameter.requires_grad());
+  EXPECT_TRUE(module.list_[0].parameters()[0].requires_grad());
+  module.train();
+  EXPECT_FALSE(module.inner_.parameters()[0].requires_grad());
+  const Variable x(ones({1, 3}));
+  EXPECT_FALSE(module.inner_(x, 1).requires_grad());
+  module.freeze();
+  module.unfreeze();
+  for (const Variable& parameter : module.parameters()) EXPECT_TRUE(parameter.requires_grad());
+  EXPECT_TRUE(module.inner_(x, 1).requires_grad());
+}
+
+TEST(Module, names_itself_and_all_below_parents_first) {
+  Nested module;
+  std::vector<std::string> names;
+  for (const auto& [name, one] : module.named_modules()) names.push_back(name);
+  EXPECT_EQ(names, (std::vector<std::string>{"", "inner", "list", "list.0", "list.1"}));
+  EXPECT_EQ(module.named_modules()[4].second, &module.list_[1]);
+  EXPECT_EQ(names_of(module.own_parameters()), (std::vector<std::string>{"first", "last"}));
+}
+
+TEST(Module, applies_a_function_to_each_module_once) {
+  struct Twice : nn::Layer<Twice> {
+    Twice() {
+      child("a", shared);
+      child("b", shared);
+    }
+    Scaled shared;
+  } module;
+  std::vector<const nn::Module*> seen;
+  module.apply([&](nn::Module& one) { seen.push_back(&one); });
+  EXPECT_EQ(seen, (std::vector<const nn::Module*>{&module, &module.shared}));
+}
+
+TEST(Module, becomes_f64_for_everyone_who_holds_its_parameters) {
+  Tied module;
+  const Variable held = module.parameters()[0];
+  module(ones({1, 3})).sum().backward();
+  module.to(DType::f64);
+  EXPECT_EQ(held.dtype(), DType::f64);
+  EXPECT_TRUE(close(held.data(), {1, 2, 3, 4, 5, 6}, kExact));
+  EXPECT_FALSE(held.grad().defined());
+  ASSERT_EQ(module.parameters().size(), 1u);
+  EXPECT_EQ(module.state_dict().at("down").dtype(), DType::f64);
+  const Variable x = f64_leaf({2, 3});
+  expect_gradients(module, {x}, [&] { return Variables{module(x)}; });
+  EXPECT_TRUE(held.grad().defined());
+  module.freeze();
+  module.to(DType::f32);
+  EXPECT_EQ(module(ones({1, 3})).dtype(), DType::f32);
+  EXPECT_FALSE(held.requires_grad());
+  expect_error<DTypeError>([&] { module.to(DType::i64); }, "[to] wanted a float type, came i64");
+}
+
+TEST(Module, a_forward_hook_sees_module_inputs_and_output) {
+  Scaled module;
+  const Variable x(ones({1, 3}));
+  std::vector<std::string> calls;
+  HookHandle first = module.register_forward_hook(
+      [&](nn::Module& from, std::span<const Variable> inputs, const Variable& output) -> Variable {
+        EXPECT_EQ(&from, &module);
+        EXPECT_EQ(inputs.size(), 1u);
+        EXPECT_TRUE(inputs[0].is_same(x));
+        EXPECT_TRUE(close(output.data(), {2 * 13, 2 * 23}, kExact));
+        calls.push_back("first");
+        return {};
+      });
+  const HookHandle second = module.register_forward_hook([&](auto&&...) {
+    calls.push_back("second");
+    return Variable();
+  });
+  module(x, 2);
+  EXPECT_EQ(calls, (std::vector<std::string>{"first", "second"}));
+  first.remove();
+  module(x, 2);
+  EXPECT_EQ(calls, (std::vector<std::string>{"first", "second", "second"}));
+}
+
+TEST(Module, a_forward_hook_may_replace_the_output) {
+  Scaled module;
+  const Variable x(ones({1, 3}), true);
+  const Tensor plain = module(x, 1).data();
+  {
+    const auto half = [](nn::Module&, std::span<const Variable>, const Variable& y) { return y / 2; };
+    const HookHandle one = module.register_forward_hook(half), other = module.register_forward_hook(half);
+    const Variable y = module(x, 1);
+    EXPECT_TRUE(close(y.data(), (Variable(plain) / 4).data(), kExact));
+    y.sum().backward();
+    EXPECT_TRUE(close(x.grad().data(), {5.0 / 4, 7.0 / 4, 9.0 / 4}, kExact));
+  }
+  EXPECT_TRUE(identical(module(x, 1).data(), plain)) << "the handles are gone";
+}
+
+TEST(Module, a_forward_hook_reaches_the_output_among_other_results) {
+  struct Result {
+    Variable output;
+    int count;
+  };
+  struct Counting : nn::Layer<Counting> {
+    Result forward(const Variable& x) { return {x * 2, 3}; }
+  } module;
+  const HookHandle hook = module.register_forward_hook(
+      [](nn::Module&, std::span<const Variable>, const Variable& y) { return y + 1; });
+  const Result result = module(Variable(tensor_of({5})));
+  EXPECT_TRUE(close(result.output.data(), {11}, kExact));
+  EXPECT_EQ(result.count, 3);
+}
+
+TEST(Module, a_forward_hook_hangs_on_modules_inside_and_on_whole_models) {
+  nn::Linear inner({.inputs = 3, .outputs = 2});
+  struct Outer : nn::Layer<Outer> {
+    explicit Outer(nn::Linear& l) : linear(l) { child("linear", linear); }
+    Variable forward(const Variable& x) { return linear(x); }
+    nn::Linear& linear;
+  } outer(inner);
+  int calls = 0;
+  const HookHandle hook = inner.register_forward_hook([&](auto&&...) { return ++calls, Variable(); });
+  outer(Variable(ones({1, 3})));
+  EXPECT_EQ(calls, 1);
+  nn::Bahdanau model({.source_vocabulary = 4, .target_vocabulary = 4, .width = 3});
+  const HookHandle whole = model.register_forward_hook([&](auto&&...) { return ++calls, Variable(); });
+  model(ids({{1, 2}}), ids({2}), ids({{1}}));
+  EXPECT_EQ(calls, 2);
 }

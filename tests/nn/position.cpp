@@ -3,6 +3,11 @@
 #include <cmath>
 #include <limits>
 
+#include <rapidcheck.h>
+
+#include <heed/autograd/ops/matmul.h>
+#include <heed/autograd/ops/views.h>
+
 #include "tests/nn/helpers.h"
 
 using namespace heed;
@@ -104,4 +109,68 @@ TYPED_TEST(Position, names_bad_options) {
 TYPED_TEST(Position, leaves_an_empty_sequence_empty) {
   TypeParam layer({.width = 2, .max_length = 4});
   EXPECT_EQ(layer(zeros({3, 0, 2})).shape(), Shape({3, 0, 2}));
+}
+
+TEST(RotaryPosition, matches_pytorch_with_complex_numbers) {
+  nn::RotaryPosition layer({.width = 6, .max_length = 8});
+  expect_like_pytorch(layer, "rotary",
+                      [&](const Variables& in, const auto&) { return Variables{layer(in[0], 3)}; });
+}
+
+TEST(RotaryPosition, turns_each_head_by_itself_and_changes_no_length) {
+  nn::RotaryPosition layer({.width = 4, .max_length = 5});
+  const Tensor x = random_tensor({2, 5, 12}), y = layer(x).data();
+  for (int64_t h = 0; h < 3; ++h)
+    EXPECT_TRUE(
+        identical(layer(x.slice(2, 4 * h, 4 * h + 4)).data(), y.slice(2, 4 * h, 4 * h + 4).contiguous()));
+  EXPECT_TRUE(identical(y.select(1, 0).contiguous(), x.select(1, 0).contiguous()));
+  EXPECT_TRUE(close(Variable(y).pow(2).sum({2}).data(), Variable(x).pow(2).sum({2}).data(), kF32));
+  EXPECT_TRUE(layer.state_dict().empty());
+}
+
+TEST(RotaryPosition, scores_depend_on_the_distance_only) {
+  rc::check([] {
+    const auto half = *rc::gen::inRange<int64_t>(1, 9), first = *rc::gen::inRange<int64_t>(0, 40),
+               second = *rc::gen::inRange<int64_t>(0, 40), shift = *rc::gen::inRange<int64_t>(0, 60);
+    const auto seed = *rc::gen::inRange<uint64_t>(0, 1000);
+    nn::RotaryPosition layer({.width = 2 * half, .max_length = 100});
+    const Tensor q = random_tensor({1, 1, 2 * half}, seed), k = random_tensor({1, 1, 2 * half}, seed + 1);
+    const auto score = [&](int64_t query_place, int64_t key_place) {
+      return matmul(layer(q, query_place), layer(k, key_place).transpose(1, 2)).item();
+    };
+    const double at_first = score(first, second), moved = score(first + shift, second + shift);
+    RC_ASSERT(std::abs(at_first - moved) < 2e-5);
+  });
+  // One step further they are others.
+  nn::RotaryPosition layer({.width = 2, .max_length = 4});
+  const Tensor x = tensor_of({{{1, 0}}});
+  EXPECT_NEAR(matmul(layer(x, 0), layer(x, 2).transpose(1, 2)).item(), std::cos(2.0), 1e-6);
+}
+
+TEST(RotaryPosition, has_gradients_that_differences_confirm) {
+  nn::RotaryPosition layer({.width = 4, .max_length = 8});
+  const Variable x = f64_leaf({2, 3, 8});
+  expect_gradients(layer, {x}, [&] { return Variables{layer(x, 2)}; });
+}
+
+TEST(RotaryPosition, names_what_does_not_fit) {
+  expect_error<ValueError>(
+      [] { nn::RotaryPosition({.width = 5, .max_length = 4}); },
+      "[RotaryPosition] wanted an even head width, for numbers are turned in pairs, came 5");
+  expect_error<ValueError>([] { nn::RotaryPosition({.width = 0, .max_length = 4}); },
+                           "[RotaryPosition] wanted a width and a max_length of 1 or more, came 0 and 4");
+  nn::RotaryPosition layer({.width = 4, .max_length = 3});
+  EXPECT_EQ(layer(zeros({2, 0, 8})).shape(), Shape({2, 0, 8}));
+  expect_error<ShapeError>(
+      [&] {
+        layer(zeros({2, 3, 6}));
+      },
+      "[RotaryPosition] wanted x (batch, length, heads * 4), came (2, 3, 6)");
+  expect_error<ShapeError>([&] { layer(zeros({3, 4})); }, "came (3, 4)");
+  expect_error<ShapeError>(
+      [&] {
+        layer(zeros({2, 3, 4}), 1);
+      },
+      "wanted at most 3 places, came 3 from place 1 on");
+  expect_error<ShapeError>([&] { layer(zeros({2, 3, 4}), -1); }, "came 3 from place -1 on");
 }

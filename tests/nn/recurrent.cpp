@@ -165,5 +165,8 @@ TEST(GRU, names_what_does_not_fit) {
   expect_error<ValueError>([&] { gru(x, Tensor(), one); }, message);
   expect_error<ValueError>([&] { gru.step(x.select(1, 0), one); }, message);
   const nn::RecurrentState narrow(2, Variable(zeros({kBatch, 2})));
-  expect_error<ShapeError>([&] { gru(x, Tensor(), narrow); }, "came (3, 2) and (9, 3)");
+  expect_error<ShapeError>([&] { gru(x, Tensor(), narrow); }, "[GRU] wanted states (3, 3), came (3, 2)");
+  const nn::RecurrentState undefined(2);
+  expect_error<ShapeError>([&] { gru(x, Tensor(), undefined); },
+                           "wanted states (3, 3), came an undefined one");
 }

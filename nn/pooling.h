@@ -1,0 +1,63 @@
+#pragma once
+
+#include <heed/nn/dropout.h>
+#include <heed/nn/mask.h>
+#include <heed/nn/score.h>
+
+/// Attention as pooling: one value is made of many, more of those whose keys answer the query.
+namespace heed::nn {
+
+/// What attention gives: the pooled values, and how much of each value went in.
+struct Attended {
+  Variable output;   ///< (batch, queries, value width)
+  Variable weights;  ///< (batch, queries, keys), or (batch, heads, queries, keys) for several heads; before
+                     ///< dropout
+};
+
+/// weights = softmax of the scores (batch, queries, keys) that the mask lets through, output = sum of the
+/// values (batch, keys, any) by these weights after dropout. A query that may see no key gets weights and
+/// output of 0.
+Attended pool(const Variable& scores, const Variable& values, const Mask& mask, Dropout& dropout);
+
+template <class Score>
+struct AttentionPoolingOptions {
+  typename Score::Options score = {};
+  double dropout = 0;  ///< of the weights
+};
+
+/// f(q, (k_1, v_1) ... (k_m, v_m)) = sum_i softmax_i(a(q, k_i)) v_i with any score a:
+///   AttentionPooling<GaussianScore> kernel({.score = {.w = 2, .learnable = true}});
+/// The parameters are those of the score, below "score". A score of one's own is a layer with `Options` and
+/// `forward(q, k)`. Two have faster forms of the same: AdditiveAttention projects its keys once, and
+/// DotProductAttention never holds all weights in memory.
+template <class Score>
+class AttentionPooling : public Layer<AttentionPooling<Score>> {
+ public:
+  explicit AttentionPooling(const AttentionPoolingOptions<Score>& options = {})
+      : score_(options.score), dropout_(options.dropout) {
+    this->child("score", score_);
+    this->child("dropout", dropout_);
+  }
+  /// q (batch, queries, query width), k (batch, keys, key width), v (batch, keys, any) -> (batch, queries,
+  /// any).
+  Variable forward(const Variable& q, const Variable& k, const Variable& v, const Mask& mask = {}) {
+    return attend(q, k, v, mask).output;
+  }
+  Attended attend(const Variable& q, const Variable& k, const Variable& v, const Mask& mask = {}) {
+    return pool(score_(q, k), v, mask, dropout_);
+  }
+
+ private:
+  Score score_;
+  Dropout dropout_;
+};
+
+/// The largest of the values that a query may see, column by column: no weights, and no part of queries and
+/// keys but their number. A query that may see no key gets zeros.
+class MaxPooling : public Layer<MaxPooling> {
+ public:
+  /// As AttentionPooling.
+  Variable forward(const Variable& q, const Variable& k, const Variable& v, const Mask& mask = {});
+};
+
+}  // namespace heed::nn
