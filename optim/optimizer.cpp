@@ -1,9 +1,9 @@
 #include <heed/optim/optimizer.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
+#include <heed/optim/internal/parameters.h>
 #include <heed/tensor/creation.h>
 
 namespace heed::optim {
@@ -44,14 +44,8 @@ class Optimizer::GroupValues {
 
 Optimizer::Optimizer(const NamedVariables& parameters, double lr) : lr_(lr) {
   option("lr", lr_);
-  for (const auto& [name, value] : parameters) {
-    const auto same = [&value = value](const Entry& entry) { return entry.parameter.is_same(value); };
-    const auto namesake = [&name = name](const Entry& entry) { return entry.name == name; };
-    if (std::ranges::any_of(entries_, same)) continue;
-    if (std::ranges::any_of(entries_, namesake))
-      raise<ValueError>("[optimizer] two parameters have the name \"{}\"", name);
+  for (const auto& [name, value] : internal::distinct("optimizer", parameters))
     entries_.push_back({name, value, 0, {}});
-  }
 }
 
 void Optimizer::Option::check(double candidate) const {

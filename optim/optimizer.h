@@ -9,6 +9,9 @@
 #include <heed/tensor/kernels/update.h>
 
 namespace heed::optim {
+namespace internal {
+class StateReader;
+}
 
 /// What an optimizer remembers of one parameter: tensors by name, and how many steps it took.
 struct ParameterState {
@@ -91,11 +94,11 @@ class Optimizer {
     std::map<std::string, double> own;  // values of options, lr_scale among them
   };
   class GroupValues;
-  class StateReader;
 
   Option& find_option(const std::string& group, const std::string& name);
   std::vector<Entry*> find_parameters(const ParameterGroup& group);
   void step_one(Entry& entry);
+  ParameterState read_entry(internal::StateReader& reader, const Entry& entry) const;
 
   std::vector<Entry> entries_;
   std::vector<Group> groups_{1};  // the first is of those in no group, and has nothing of its own

@@ -1,5 +1,4 @@
-#include <set>
-
+#include <heed/optim/internal/state_reader.h>
 #include <heed/optim/optimizer.h>
 #include <heed/tensor/creation.h>
 
@@ -36,83 +35,43 @@ std::map<std::string, Tensor> Optimizer::state_dict() const {
   return state;
 }
 
-/// Takes a state apart, and knows in the end what nobody asked for.
-class Optimizer::StateReader {
- public:
-  explicit StateReader(const std::map<std::string, Tensor>& state) : state_(state) {}
-
-  void expect_kind(const std::string& kind) {
-    if (kind.empty()) return;
-    if (!state_.contains(kKind + kind))
-      raise<ValueError>("[optimizer] wanted the state of {}, came that of {}", kind, kind_of(state_));
-    read_.insert(kKind + kind);
+void Optimizer::load_state_dict(const std::map<std::string, Tensor>& state) {
+  internal::StateReader reader("optimizer", state);
+  if (!kind_.empty()) {
+    if (!reader.has(kKind + kind_))
+      raise<ValueError>("[optimizer] wanted the state of {}, came that of {}", kind_, kind_of(state));
+    reader.number(kKind + kind_, DType::i64);
   }
-
-  const Tensor& get(const std::string& key) {
-    const auto found = state_.find(key);
-    if (found == state_.end()) raise<ValueError>("[optimizer] its state lacks \"{}\"", key);
-    read_.insert(key);
-    return found->second;
-  }
-
-  double number(const std::string& key, DType dtype) {
-    const Tensor& tensor = get(key);
-    if (tensor.dtype() != dtype || tensor.numel() != 1)
-      raise<ShapeError>("[optimizer] wanted \"{}\" to be one {}, came {}", key, name_of(dtype),
-                        describe(tensor));
-    return tensor.item();
-  }
-
-  double option(const std::string& key, const Option& option) {
-    const double value = number(key, DType::f64);
+  const auto read_option = [&](const std::string& key, const Option& option) {
+    const double value = reader.number(key, DType::f64);
     option.check(value);
     return value;
-  }
-
-  ParameterState parameter(const Entry& entry, const std::vector<std::string>& tensor_names) {
-    ParameterState result;
-    const std::string steps = entry.name + "/steps";
-    if (!state_.contains(steps)) return result;
-    result.steps = static_cast<int64_t>(number(steps, DType::i64));
-    if (result.steps < 1)
-      raise<ValueError>("[optimizer] wanted \"{}\" to be 1 or more, came {}", steps, result.steps);
-    const Tensor& like = entry.parameter.data();
-    for (const std::string& name : tensor_names) {
-      const std::string key = entry.name + "/" + name;
-      const Tensor& tensor = get(key);
-      if (tensor.shape() != like.shape() || tensor.dtype() != like.dtype())
-        raise<ShapeError>("[optimizer] wanted \"{}\" as {}, came {}", key, describe(like), describe(tensor));
-      result.tensors.emplace(name, tensor.clone());
-    }
-    return result;
-  }
-
-  void expect_all_read() const {
-    for (const auto& [key, tensor] : state_)
-      if (!read_.contains(key)) raise<ValueError>("[optimizer] its state has an unexpected \"{}\"", key);
-  }
-
- private:
-  const std::map<std::string, Tensor>& state_;
-  std::set<std::string> read_;
-};
-
-void Optimizer::load_state_dict(const std::map<std::string, Tensor>& state) {
-  StateReader reader(state);
-  reader.expect_kind(kind_);
+  };
   std::vector<double> values;
-  for (const Option& option : options_) values.push_back(reader.option(option.name, option));
+  for (const Option& option : options_) values.push_back(read_option(option.name, option));
   std::vector<Group> groups = groups_;
   for (Group& group : groups)
     for (auto& [name, value] : group.own)
-      value = reader.option(group_key(group.name, name), find_option(group.name, name));
+      value = read_option(group_key(group.name, name), find_option(group.name, name));
   std::vector<ParameterState> loaded;
-  for (const Entry& entry : entries_) loaded.push_back(reader.parameter(entry, tensor_names_));
+  for (const Entry& entry : entries_) loaded.push_back(read_entry(reader, entry));
   reader.expect_all_read();
 
   for (size_t i = 0; i < options_.size(); ++i) *options_[i].value = values[i];
   groups_ = std::move(groups);
   for (size_t i = 0; i < entries_.size(); ++i) entries_[i].state = std::move(loaded[i]);
+}
+
+ParameterState Optimizer::read_entry(internal::StateReader& reader, const Entry& entry) const {
+  ParameterState result;
+  const std::string steps = entry.name + "/steps";
+  if (!reader.has(steps)) return result;
+  result.steps = static_cast<int64_t>(reader.number(steps, DType::i64));
+  if (result.steps < 1)
+    raise<ValueError>("[optimizer] wanted \"{}\" to be 1 or more, came {}", steps, result.steps);
+  for (const std::string& name : tensor_names_)
+    result.tensors.emplace(name, reader.tensor(entry.name + "/" + name, entry.parameter.data()));
+  return result;
 }
 
 }  // namespace heed::optim

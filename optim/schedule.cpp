@@ -6,6 +6,7 @@
 #include <numbers>
 #include <utility>
 
+#include <heed/optim/internal/state_reader.h>
 #include <heed/tensor/creation.h>
 #include <heed/tensor/error.h>
 
@@ -144,24 +145,16 @@ std::map<std::string, Tensor> Plateau::state_dict() const {
 }
 
 void Plateau::load_state_dict(const std::map<std::string, Tensor>& state) {
-  const std::map<std::string, Tensor> own = state_dict();
-  for (const auto& [name, tensor] : own) {
-    const auto found = state.find(name);
-    if (found == state.end()) raise<ValueError>("[plateau] its state lacks \"{}\"", name);
-    const Tensor& number = found->second;
-    if (number.dtype() != tensor.dtype() || number.numel() != 1)
-      raise<ValueError>("[plateau] wanted \"{}\" to be one {}, came {}", name, name_of(tensor.dtype()),
-                        describe(number));
-    const double low = name == "best" ? -kInfinity : 0, high = name == "factor" ? 1 : kInfinity;
-    if (!(number.item() >= low && number.item() <= high))
-      raise<ValueError>("[plateau] wanted \"{}\" in [{}, {}], came {}", name, low, high, number.item());
-  }
-  for (const auto& [name, tensor] : state)
-    if (!own.contains(name)) raise<ValueError>("[plateau] its state has an unexpected \"{}\"", name);
-  factor_ = state.at("factor").item();
-  best_ = state.at("best").item();
-  without_progress_ = static_cast<int64_t>(state.at("without_progress").item());
-  cooldown_left_ = static_cast<int64_t>(state.at("cooldown_left").item());
+  internal::StateReader reader("plateau", state);
+  const double factor = reader.number("factor", DType::f64, 0, 1);
+  const double best = reader.number("best", DType::f64, -kInfinity, kInfinity);
+  const double without_progress = reader.number("without_progress", DType::i64, 0, kInfinity);
+  const double cooldown_left = reader.number("cooldown_left", DType::i64, 0, kInfinity);
+  reader.expect_all_read();
+  factor_ = factor;
+  best_ = best;
+  without_progress_ = static_cast<int64_t>(without_progress);
+  cooldown_left_ = static_cast<int64_t>(cooldown_left);
 }
 
 }  // namespace heed::optim

@@ -82,7 +82,8 @@ class Plateau {
   double factor() const { return factor_; }
 
   std::map<std::string, Tensor> state_dict() const;
-  /// ValueError, with nothing changed, for missing or unexpected entries and for numbers that no state has.
+  /// ValueError or ShapeError, with nothing changed, for missing or unexpected entries and for numbers that
+  /// no state has.
   void load_state_dict(const std::map<std::string, Tensor>& state);
 
  private:

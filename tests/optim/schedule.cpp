@@ -37,6 +37,19 @@ void expect_plateau_of_pytorch(const std::string& name, const optim::PlateauOpti
   }
 }
 
+/// Loads the plateau's own state with one entry replaced or left out: all of it must be refused.
+template <class E>
+void expect_refused(optim::Plateau& plateau, const std::string& key, const Tensor& value,
+                    const std::string& message) {
+  const StateDict before = plateau.state_dict();
+  StateDict state = before;
+  state.at(key == "factor" ? "best" : "factor") = scalar(0.25, DType::f64);
+  state.erase(key);
+  if (value.defined()) state.emplace(key, value);
+  expect_error<E>([&] { plateau.load_state_dict(state); }, "[plateau] " + message);
+  EXPECT_TRUE(same_numbers(plateau.state_dict(), before));
+}
+
 }  // namespace
 
 TEST(Schedule, matches_pytorch) {
@@ -157,21 +170,18 @@ TEST(Plateau, refuses_a_state_that_does_not_fit_and_keeps_its_own) {
   optim::Plateau plateau({.factor = 0.5, .patience = 1});
   plateau.look(3);
   plateau.look(4);
-  const StateDict before = plateau.state_dict();
-  const auto expect_refused = [&](const std::string& key, const Tensor& value, const std::string& message) {
-    StateDict state = before;
-    state.erase(key);
-    if (value.defined()) state.emplace(key, value);
-    expect_error<ValueError>([&] { plateau.load_state_dict(state); }, "[plateau] " + message);
-    EXPECT_TRUE(same_numbers(plateau.state_dict(), before));
-  };
-  expect_refused("best", {}, "its state lacks \"best\"");
-  expect_refused("best", scalar(NAN, DType::f64), "wanted \"best\" in [-inf, inf], came nan");
-  expect_refused("best", ones({2}, DType::f64), "wanted \"best\" to be one f64, came f64(2,)");
-  expect_refused("without_progress", scalar(1, DType::f64), "wanted \"without_progress\" to be one i64");
-  expect_refused("cooldown_left", scalar(-1, DType::i64), "wanted \"cooldown_left\" in [0, inf], came -1");
-  expect_refused("factor", scalar(2, DType::f64), "wanted \"factor\" in [0, 1], came 2");
-  expect_refused("worst", scalar(2, DType::f64), "its state has an unexpected \"worst\"");
+  expect_refused<ValueError>(plateau, "best", {}, "its state lacks \"best\"");
+  expect_refused<ValueError>(plateau, "best", scalar(NAN, DType::f64),
+                             "wanted \"best\" in [-inf, inf], came nan");
+  expect_refused<ShapeError>(plateau, "best", ones({2}, DType::f64),
+                             "wanted \"best\" to be one f64, came f64(2,)");
+  expect_refused<ShapeError>(plateau, "without_progress", scalar(1, DType::f64),
+                             "wanted \"without_progress\" to be one i64, came f64()");
+  expect_refused<ValueError>(plateau, "cooldown_left", scalar(-1, DType::i64),
+                             "wanted \"cooldown_left\" in [0, inf], came -1");
+  expect_refused<ValueError>(plateau, "factor", scalar(2, DType::f64), "wanted \"factor\" in [0, 1], came 2");
+  expect_refused<ValueError>(plateau, "worst", scalar(2, DType::f64),
+                             "its state has an unexpected \"worst\"");
 }
 
 TEST(Plateau, names_bad_options) {
