@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include <heed/tensor/internal/dispatch.h>
@@ -26,6 +27,15 @@ void check(const char* op, const Tensor& parameter, std::initializer_list<const 
 template <class T>
 T* elements(Tensor& x) {
   return x.defined() ? x.mutable_span<T>().data() : nullptr;
+}
+
+/// f(std::true_type) or f(std::false_type): a choice that the loop shall not make at each element.
+template <class F>
+void with_flag(bool flag, F f) {
+  if (flag)
+    f(std::true_type{});
+  else
+    f(std::false_type{});
 }
 
 }  // namespace
@@ -105,7 +115,8 @@ void adam_update(UpdateList& updates, Tensor& parameter, const Tensor& grad, Ten
     const T penalty = static_cast<T>(options.decoupled ? 0 : options.weight_decay);
     const T kept = static_cast<T>(options.decoupled ? 1 - options.lr * options.weight_decay : 1);
     T *p = elements<T>(parameter), *first = elements<T>(m), *second = elements<T>(v);
-    if (!largest_v.defined()) {
+    T* largest = elements<T>(largest_v);
+    with_flag(largest_v.defined(), [&]<class Amsgrad>(Amsgrad) {
       updates.add(parameter.numel(), [=, gradient = grad.contiguous()](int64_t begin, int64_t end) {
         const T* g = gradient.template data<T>();
 #pragma omp simd
@@ -113,22 +124,12 @@ void adam_update(UpdateList& updates, Tensor& parameter, const Tensor& grad, Ten
           const T slope = g[i] + penalty * p[i];
           first[i] = b1 * first[i] + rest1 * slope;
           second[i] = b2 * second[i] + rest2 * slope * slope;
-          p[i] = kept * p[i] - rate * first[i] / (std::sqrt(second[i]) * root + epsilon);
+          T square = second[i];
+          if constexpr (Amsgrad::value)
+            square = largest[i] = square < largest[i] ? largest[i] : square;  // a NaN goes on
+          p[i] = kept * p[i] - rate * first[i] / (std::sqrt(square) * root + epsilon);
         }
       });
-      return;
-    }
-    T* largest = elements<T>(largest_v);
-    updates.add(parameter.numel(), [=, gradient = grad.contiguous()](int64_t begin, int64_t end) {
-      const T* g = gradient.template data<T>();
-#pragma omp simd
-      for (int64_t i = begin; i < end; ++i) {
-        const T slope = g[i] + penalty * p[i];
-        first[i] = b1 * first[i] + rest1 * slope;
-        second[i] = b2 * second[i] + rest2 * slope * slope;
-        largest[i] = second[i] < largest[i] ? largest[i] : second[i];  // a NaN goes on
-        p[i] = kept * p[i] - rate * first[i] / (std::sqrt(largest[i]) * root + epsilon);
-      }
     });
   });
 }
@@ -142,22 +143,27 @@ void rmsprop_update(UpdateList& updates, Tensor& parameter, const Tensor& grad, 
     const T epsilon = static_cast<T>(options.epsilon), momentum = static_cast<T>(options.momentum);
     T *p = elements<T>(parameter), *second = elements<T>(v), *first = elements<T>(mean);
     T* speed = elements<T>(velocity);
-    updates.add(parameter.numel(), [=, gradient = grad.contiguous()](int64_t begin, int64_t end) {
-      const T* g = gradient.template data<T>();
+    const auto add = [&]<class Centered, class Moving>(Centered, Moving) {
+      updates.add(parameter.numel(), [=, gradient = grad.contiguous()](int64_t begin, int64_t end) {
+        const T* g = gradient.template data<T>();
 #pragma omp simd
-      for (int64_t i = begin; i < end; ++i) {
-        const T slope = g[i] + decay * p[i];
-        second[i] = alpha * second[i] + rest * slope * slope;
-        T spread = second[i];
-        if (first) {
-          first[i] = alpha * first[i] + rest * slope;
-          spread -= first[i] * first[i];
-          spread = spread < 0 ? T(0) : spread;  // no variance is below 0, but its rounding error may be
+        for (int64_t i = begin; i < end; ++i) {
+          const T slope = g[i] + decay * p[i];
+          second[i] = alpha * second[i] + rest * slope * slope;
+          T spread = second[i];
+          if constexpr (Centered::value) {
+            first[i] = alpha * first[i] + rest * slope;
+            spread -= first[i] * first[i];
+            spread = spread < 0 ? T(0) : spread;  // no variance is below 0, but its rounding error may be
+          }
+          T move = slope / (std::sqrt(spread) + epsilon);
+          if constexpr (Moving::value) move = speed[i] = momentum * speed[i] + move;
+          p[i] -= rate * move;
         }
-        T move = slope / (std::sqrt(spread) + epsilon);
-        if (speed) move = speed[i] = momentum * speed[i] + move;
-        p[i] -= rate * move;
-      }
+      });
+    };
+    with_flag(mean.defined(), [&](auto centered) {
+      with_flag(velocity.defined(), [&](auto moving) { add(centered, moving); });
     });
   });
 }
