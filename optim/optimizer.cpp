@@ -106,23 +106,29 @@ void Optimizer::add_group(const ParameterGroup& group) {
 }
 
 void Optimizer::step() {
-  updates_.clear();  // of a step in which an update threw
-  for (size_t group = 0; group < groups_.size(); ++group) {
-    const GroupValues values(*this, groups_[group]);
-    for (Entry& entry : entries_)
-      if (entry.group == group) step_one(entry);
+  std::vector<Entry*> stepped;
+  try {
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      const GroupValues values(*this, groups_[group]);
+      for (Entry& entry : entries_) {
+        if (entry.group != group || !entry.parameter.grad().defined()) continue;
+        stepped.push_back(&entry);
+        step_one(entry);
+      }
+    }
+  } catch (...) {
+    for (Entry* entry : stepped) --entry->state.steps;
+    updates_.clear();
+    throw;
   }
   updates_.run();
 }
 
 void Optimizer::step_one(Entry& entry) {
-  const Variable grad = entry.parameter.grad();
-  if (!grad.defined()) return;
   Tensor parameter = entry.parameter.data();
-  for (const std::string& name : tensor_names_)
-    if (entry.state.steps == 0) entry.state.tensors[name] = zeros_like(parameter);
-  ++entry.state.steps;
-  update(parameter, grad.data(), entry.state);
+  if (entry.state.steps++ == 0)
+    for (const std::string& name : tensor_names_) entry.state.tensors[name] = zeros_like(parameter);
+  update(parameter, entry.parameter.grad().data(), entry.state);
 }
 
 void Optimizer::zero_grad() {

@@ -40,6 +40,7 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
+  /// When an update throws, no update that was left to updates() is done, and the step does not count.
   void step();
   void zero_grad();
   double lr() const { return lr_; }

@@ -33,6 +33,10 @@ Schedule from_zero(F f) {
   };
 }
 
+void expect_schedule(const char* op, const Schedule& schedule) {
+  if (!schedule) raise<ValueError>("[{}] one of its schedules is empty", op);
+}
+
 double share_of(int64_t step, int64_t steps) {
   return static_cast<double>(std::min(step, steps)) / static_cast<double>(steps);
 }
@@ -86,6 +90,7 @@ Schedule inverse_sqrt(const InverseSqrt& options) {
 
 Schedule warmup(int64_t steps, Schedule then) {
   expect_at_least("warmup", "steps", steps, 0);
+  expect_schedule("warmup", then);
   return from_zero([steps, then = std::move(then)](int64_t step) {
     if (step >= steps) return then(step - steps);
     return then(0) * static_cast<double>(step + 1) / static_cast<double>(steps + 1);
@@ -93,7 +98,11 @@ Schedule warmup(int64_t steps, Schedule then) {
 }
 
 Schedule sequence(std::vector<Phase> phases, Schedule last) {
-  for (const Phase& phase : phases) expect_at_least("sequence", "steps", phase.steps, 0);
+  for (const Phase& phase : phases) {
+    expect_at_least("sequence", "steps", phase.steps, 0);
+    expect_schedule("sequence", phase.schedule);
+  }
+  expect_schedule("sequence", last);
   return from_zero([phases = std::move(phases), last = std::move(last)](int64_t step) {
     for (const Phase& phase : phases) {
       if (step < phase.steps) return phase.schedule(step);

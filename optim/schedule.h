@@ -47,7 +47,8 @@ struct InverseSqrt {
 Schedule inverse_sqrt(const InverseSqrt& options);
 
 /// Rises for `steps` steps in a straight line to the first rate of `then`, which begins thereafter:
-/// then(0) (step + 1) / (steps + 1), so no step is lost at a rate of 0. ValueError for negative steps.
+/// then(0) (step + 1) / (steps + 1), so no step is lost at a rate of 0. ValueError for negative steps and an
+/// empty function, here and for sequence.
 Schedule warmup(int64_t steps, Schedule then);
 
 /// A schedule, and how many of its steps are taken.
@@ -55,8 +56,7 @@ struct Phase {
   Schedule schedule;
   int64_t steps = 0;
 };
-/// One schedule after another, each from its own step 0, and `last` from then on. ValueError for negative
-/// steps.
+/// One schedule after another, each from its own step 0, and `last` from then on.
 Schedule sequence(std::vector<Phase> phases, Schedule last);
 
 struct PlateauOptions {

@@ -6,9 +6,10 @@ SGD::SGD(const NamedVariables& parameters, const SGDOptions& options)
     : Optimizer(parameters, options.lr), options_(options), has_velocity_(options.momentum != 0) {
   kind(fmt::format("sgd{}", !has_velocity_ ? "" : options.nesterov ? "_nesterov" : "_momentum"));
   option("weight_decay", options_.weight_decay);
-  if (options.nesterov && (!(options.momentum > 0) || options.dampening != 0))
-    raise<ValueError>("[sgd] Nesterov's rule wants momentum above 0 and no dampening, came {} and {}",
-                      options.momentum, options.dampening);
+  if (!has_velocity_ && (options.nesterov || options.dampening != 0))
+    raise<ValueError>("[sgd] dampening and Nesterov's rule want momentum, and there is none");
+  if (options.nesterov && options.dampening != 0)
+    raise<ValueError>("[sgd] Nesterov's rule wants no dampening, came {}", options.dampening);
   if (!has_velocity_) return;
   option("momentum", options_.momentum, 0, 1);
   if (!options.nesterov) option("dampening", options_.dampening, 0, 1);

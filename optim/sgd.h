@@ -19,8 +19,8 @@ struct SGDOptions {
 /// initialization and momentum in deep learning" (2013).
 class SGD : public Optimizer {
  public:
-  /// ValueError for a negative option, a dampening or momentum of 1 or more, and for Nesterov's rule without
-  /// momentum or with dampening.
+  /// ValueError for a negative option, a dampening or momentum of 1 or more, for dampening or Nesterov's rule
+  /// without momentum, and for both together.
   explicit SGD(const NamedVariables& parameters, const SGDOptions& options = {});
 
  protected:

@@ -132,6 +132,13 @@ TEST(Schedule, names_bad_options) {
         optim::sequence({{optim::constant(1), -1}}, optim::constant(1));
       },
       "[sequence] wanted steps to be 0 or more, came -1");
+  expect_refused([] { optim::warmup(1, {}); }, "[warmup] one of its schedules is empty");
+  expect_refused(
+      [] {
+        optim::sequence({{{}, 1}}, optim::constant(1));
+      },
+      "[sequence] one of its schedules is empty");
+  expect_refused([] { optim::sequence({}, {}); }, "[sequence] one of its schedules is empty");
   for (const Schedule& schedule :
        {optim::constant(1), optim::cosine({}), optim::linear({}), optim::step_decay({}),
         optim::inverse_sqrt({}), optim::warmup(2, optim::constant(1))})

@@ -45,9 +45,10 @@ TEST(SGD, names_bad_options) {
   expect_refused({.momentum = -0.1}, "[optimizer] wanted momentum in [0, 1), came -0.1");
   expect_refused({.momentum = 0.5, .dampening = 1}, "[optimizer] wanted dampening in [0, 1), came 1");
   expect_refused({.weight_decay = -1}, "[optimizer] wanted weight_decay in [0, inf), came -1");
-  expect_refused({.nesterov = true},
-                 "[sgd] Nesterov's rule wants momentum above 0 and no dampening, came 0 and 0");
-  expect_refused({.momentum = 0.9, .dampening = 0.1, .nesterov = true}, "came 0.9 and 0.1");
+  expect_refused({.nesterov = true}, "[sgd] dampening and Nesterov's rule want momentum, and there is none");
+  expect_refused({.dampening = 0.5}, "[sgd] dampening and Nesterov's rule want momentum, and there is none");
+  expect_refused({.momentum = 0.9, .dampening = 0.1, .nesterov = true},
+                 "[sgd] Nesterov's rule wants no dampening, came 0.1");
 }
 
 TEST(SGD, refuses_the_state_of_another_rule) {

@@ -114,3 +114,31 @@ TEST(Update, refuses_other_dtypes) {
   optim::Adam adam({{"w", p}});
   expect_error<DTypeError>([&] { adam.step(); }, "[adam] wanted f32 or f64, came bf16(2,)");
 }
+
+TEST(Update, takes_a_gradient_in_any_layout) {
+  const Tensor gradient = random_tensor({3, 4});
+  const auto step = [](const Tensor& grad) {
+    const Variable p = with_grad(random_tensor({4, 3}, 2), grad);
+    optim::Adam adam({{"p", p}});
+    adam.step();
+    return p.data();
+  };
+  EXPECT_TRUE(identical(step(gradient.transpose(0, 1)), step(gradient.transpose(0, 1).clone())));
+  EXPECT_TRUE(identical(step(zeros({1}).expand({4, 3})), step(zeros({4, 3}))));
+}
+
+TEST(Update, a_step_that_fails_changes_nothing_and_does_not_count) {
+  Variable p(tensor_of({1, 2}), true), half(ones({2}, DType::bf16), true), twin(tensor_of({1, 2}), true);
+  optim::Adam adam({{"p", p}, {"half", half}}), other({{"p", twin}});
+  p.set_grad(tensor_of({3, 4}));
+  half.set_grad(ones({2}, DType::bf16));
+  EXPECT_THROW(adam.step(), DTypeError);
+  EXPECT_TRUE(close(p.data(), {1, 2}, kExact));
+  half.zero_grad();
+  for (const double value : {0.5, -2.0}) {
+    p.set_grad(full({2}, value)), twin.set_grad(full({2}, value));
+    adam.step(), other.step();
+  }
+  EXPECT_TRUE(identical(p.data(), twin.data()));
+  EXPECT_TRUE(same_numbers(adam.state_dict(), other.state_dict()));
+}
