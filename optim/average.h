@@ -13,9 +13,9 @@ struct WeightAverageOptions {
   double decay = 0.999;  ///< how much of the average each update keeps
 };
 
-/// An exponential moving average of weights, often better than the weights themselves: a = decay a + (1 -
-/// decay) p. It begins as the weights that it is made of, so one that is made after the first thousand steps
-/// holds nothing of the random start. Polyak, Juditsky, "Acceleration of stochastic approximation by
+/// An exponential moving average (EMA) of weights, often better than the weights themselves: a = decay a + (1
+/// - decay) p. It begins as the weights that it is made of, so one that is made after the first thousand
+/// steps holds nothing of the random start. Polyak, Juditsky, "Acceleration of stochastic approximation by
 /// averaging" (1992).
 class WeightAverage {
  public:

@@ -54,7 +54,8 @@ class Optimizer {
 
   /// Everything it remembers: each option by its name as an f64 number, `group:<group>/<option>`, and for
   /// each parameter that took a step `<parameter>/<tensor>`, which shares the optimizer's memory, and
-  /// `<parameter>/steps`, an i64 number. `kind:<kind>` tells which optimizer it is of.
+  /// `<parameter>/steps`, an i64 number. `kind:<kind>` tells which optimizer it is of, and
+  /// `<parameter>/group:<group>` which group a parameter is in.
   std::map<std::string, Tensor> state_dict() const;
   /// Replaces it, the options too. ValueError or ShapeError, with nothing changed, for a state of another
   /// kind of optimizer, or of other parameters, shapes, options or groups.
@@ -99,6 +100,7 @@ class Optimizer {
   Option& find_option(const std::string& group, const std::string& name);
   std::vector<Entry*> find_parameters(const ParameterGroup& group);
   void step_one(Entry& entry);
+  std::string member_key(const Entry& entry) const;
   ParameterState read_entry(internal::StateReader& reader, const Entry& entry) const;
 
   std::vector<Entry> entries_;

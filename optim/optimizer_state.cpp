@@ -20,6 +20,10 @@ std::string kind_of(const std::map<std::string, Tensor>& state) {
 
 }  // namespace
 
+std::string Optimizer::member_key(const Entry& entry) const {
+  return entry.name + "/group:" + groups_[entry.group].name;
+}
+
 std::map<std::string, Tensor> Optimizer::state_dict() const {
   std::map<std::string, Tensor> state;
   if (!kind_.empty()) state.emplace(kKind + kind_, scalar(1, DType::i64));
@@ -28,6 +32,7 @@ std::map<std::string, Tensor> Optimizer::state_dict() const {
     for (const auto& [name, value] : group.own)
       state.emplace(group_key(group.name, name), scalar(value, DType::f64));
   for (const Entry& entry : entries_) {
+    if (entry.group != 0) state.emplace(member_key(entry), scalar(1, DType::i64));
     if (entry.state.steps == 0) continue;
     state.emplace(entry.name + "/steps", scalar(static_cast<double>(entry.state.steps), DType::i64));
     for (const auto& [name, tensor] : entry.state.tensors) state.emplace(entry.name + "/" + name, tensor);
@@ -64,6 +69,7 @@ void Optimizer::load_state_dict(const std::map<std::string, Tensor>& state) {
 
 ParameterState Optimizer::read_entry(internal::StateReader& reader, const Entry& entry) const {
   ParameterState result;
+  if (entry.group != 0) reader.number(member_key(entry), DType::i64);
   const std::string steps = entry.name + "/steps";
   if (!reader.has(steps)) return result;
   result.steps = static_cast<int64_t>(reader.number(steps, DType::i64));

@@ -127,7 +127,7 @@ bool Plateau::is_progress(double metric) const {
   return gain > (is_relative ? std::abs(best_) * options_.threshold : options_.threshold);
 }
 
-double Plateau::look(double metric) {
+double Plateau::step(double metric) {
   if (is_progress(metric)) {
     best_ = metric;
     without_progress_ = 0;

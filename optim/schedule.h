@@ -62,10 +62,10 @@ Schedule sequence(std::vector<Phase> phases, Schedule last);
 struct PlateauOptions {
   bool maximize = false;  ///< a higher metric is the better one
   double factor = 0.1;
-  int64_t patience = 10;  ///< how many looks without progress are borne; the next one lowers the rate
+  int64_t patience = 10;  ///< how many metrics without progress are borne; the next one lowers the rate
   double threshold = 1e-4;
   bool relative = true;      ///< progress is better than the best by threshold |best|, else by threshold
-  int64_t cooldown = 0;      ///< looks after a reduction that count for nothing
+  int64_t cooldown = 0;      ///< metrics after a reduction that do not count as without progress
   double lowest_factor = 0;  ///< the product of all reductions goes no further down
 };
 
@@ -77,8 +77,8 @@ class Plateau {
   /// ValueError unless factor and lowest_factor are in [0, 1), and patience, cooldown and threshold >= 0.
   explicit Plateau(const PlateauOptions& options = {});
 
-  /// Looks at a metric, once an epoch for example, and returns the factor from now on. NaN is no progress.
-  double look(double metric);
+  /// Takes a metric, once an epoch for example, and returns the factor from now on. NaN is no progress.
+  double step(double metric);
   double factor() const { return factor_; }
 
   std::map<std::string, Tensor> state_dict() const;

@@ -106,6 +106,16 @@ TEST(ParameterGroups, a_state_with_other_groups_is_refused_and_changes_nothing) 
   EXPECT_TRUE(same_numbers(grouped.state_dict(), grouped_before));
 }
 
+TEST(ParameterGroups, a_state_with_other_members_is_refused) {
+  optim::AdamW all(layers(), {.lr = 0.1}), some(layers(), {.lr = 0.1});
+  all.add_group(kNoDecay);
+  some.add_group({.name = "no_decay", .parameters = {"norm.*"}, .options = {{"weight_decay", 0}}});
+  expect_error<ValueError>([&] { some.load_state_dict(all.state_dict()); },
+                           "[optimizer] its state has an unexpected \"linear.bias/group:no_decay\"");
+  expect_error<ValueError>([&] { all.load_state_dict(some.state_dict()); },
+                           "[optimizer] its state lacks \"linear.bias/group:no_decay\"");
+}
+
 TEST(ParameterGroups, refuse_what_does_not_fit_and_change_nothing) {
   const NamedVariables parameters = layers();
   optim::AdamW adam(parameters, {.lr = 0.1, .weight_decay = 0.5});

@@ -20,7 +20,7 @@ void expect_rates_of_pytorch(const std::string& name, const Schedule& schedule) 
     EXPECT_NEAR(schedule(step), wanted.at({step}), 1e-12) << name << " at step " << step;
 }
 
-/// Its rates on the metrics of the fixture; what it is after `stop` looks comes from a file.
+/// Its rates on the metrics of the fixture; after `stop` it goes on from a file.
 void expect_plateau_of_pytorch(const std::string& name, const optim::PlateauOptions& options, int64_t stop) {
   const Tensor metrics = load_fixture("optimizers.safetensors", "plateau").args[0];
   const Tensor wanted = load_fixture("optimizers.safetensors", name).outputs[0];
@@ -29,7 +29,7 @@ void expect_plateau_of_pytorch(const std::string& name, const optim::PlateauOpti
   optim::Plateau* plateau = &first;
   for (int64_t step = 0; step < metrics.numel(); ++step) {
     EXPECT_NEAR(0.4 * plateau->factor(), wanted.at({step}), 1e-12) << name << " at step " << step;
-    plateau->look(metrics.at({step}));
+    plateau->step(metrics.at({step}));
     if (step != stop) continue;
     save_safetensors(folder.file("plateau"), first.state_dict());
     second.load_state_dict(load_safetensors(folder.file("plateau")).tensors);
@@ -158,25 +158,25 @@ TEST(Plateau, matches_pytorch_also_when_resumed) {
 
 TEST(Plateau, a_metric_below_zero_must_get_better_too) {
   optim::Plateau plateau({.factor = 0.5, .patience = 0, .threshold = 0.1});
-  EXPECT_EQ(plateau.look(-10), 1);
-  EXPECT_EQ(plateau.look(-9.5), 0.5);  // PyTorch 1.13 takes this for progress
-  EXPECT_EQ(plateau.look(-10.5), 0.25);
-  EXPECT_EQ(plateau.look(-11.5), 0.25);
+  EXPECT_EQ(plateau.step(-10), 1);
+  EXPECT_EQ(plateau.step(-9.5), 0.5);  // PyTorch 1.13 takes this for progress
+  EXPECT_EQ(plateau.step(-10.5), 0.25);
+  EXPECT_EQ(plateau.step(-11.5), 0.25);
 }
 
 TEST(Plateau, no_number_is_no_progress) {
   optim::Plateau plateau({.factor = 0.5, .patience = 1});
-  EXPECT_EQ(plateau.look(NAN), 1);
-  EXPECT_EQ(plateau.look(kInfinity), 0.5);
-  EXPECT_EQ(plateau.look(3), 0.5);
-  EXPECT_EQ(plateau.look(NAN), 0.5);
-  EXPECT_EQ(plateau.look(NAN), 0.25);
+  EXPECT_EQ(plateau.step(NAN), 1);
+  EXPECT_EQ(plateau.step(kInfinity), 0.5);
+  EXPECT_EQ(plateau.step(3), 0.5);
+  EXPECT_EQ(plateau.step(NAN), 0.5);
+  EXPECT_EQ(plateau.step(NAN), 0.25);
 }
 
 TEST(Plateau, refuses_a_state_that_does_not_fit_and_keeps_its_own) {
   optim::Plateau plateau({.factor = 0.5, .patience = 1});
-  plateau.look(3);
-  plateau.look(4);
+  plateau.step(3);
+  plateau.step(4);
   expect_refused<ValueError>(plateau, "best", {}, "its state lacks \"best\"");
   expect_refused<ValueError>(plateau, "best", scalar(NAN, DType::f64),
                              "wanted \"best\" in [-inf, inf], came nan");

@@ -43,7 +43,7 @@ class Run {
       optim::clip_grad_norm(model_.parameters(), 1);
       optimizer_->step();
       average_.update();
-      plateau_.look(loss.item());
+      plateau_.step(loss.item());
     }
   }
 
