@@ -4,6 +4,7 @@
 #include <heed/optim/sgd.h>
 
 #include "tests/optim/helpers.h"
+#include "tests/tensor/generators.h"
 
 using namespace heed;
 using namespace heed::test;
@@ -55,6 +56,24 @@ TEST(GradientMean, drops_gradients_of_before) {
   mean.add(p.sum(), 2);
   EXPECT_EQ(mean.finish(), 1);
   EXPECT_EQ(p.grad().item(), 0.5);
+}
+
+TEST(GradientMean, any_split_of_a_batch_is_the_batch) {
+  EXPECT_TRUE(rc::check([] {
+    const int64_t tokens = any_between(1, 12);
+    const Tensor losses = any_tensor({tokens});
+    const Variable p(full({1}, 0.5, DType::f64), true);
+    optim::GradientMean mean({p});
+    std::vector<int64_t> cuts{0, tokens};
+    for (int64_t i = any_between(0, 4); i > 0; --i) cuts.push_back(any_between(0, tokens));
+    std::ranges::sort(cuts);  // two may be the same: a batch without tokens
+    for (size_t i = 0; i + 1 < cuts.size(); ++i)
+      mean.add((p * losses.slice(0, cuts[i], cuts[i + 1])).sum(), cuts[i + 1] - cuts[i]);
+    double wanted = 0;
+    for (const double loss : losses.to_vector<double>()) wanted += loss / static_cast<double>(tokens);
+    RC_ASSERT(std::abs(mean.finish() - 0.5 * wanted) <= 1e-12);
+    RC_ASSERT(std::abs(p.grad().item() - wanted) <= 1e-12);
+  }));
 }
 
 TEST(GradientMean, without_any_token_is_zero) {
