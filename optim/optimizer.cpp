@@ -101,8 +101,9 @@ void Optimizer::add_group(const ParameterGroup& group) {
     if (other.name == group.name)
       raise<ValueError>("[optimizer] two groups have the name \"{}\"", group.name);
   for (const auto& [name, value] : group.options) find_option(group.name, name).check(value);
-  for (Entry* entry : find_parameters(group)) entry->group = groups_.size();
+  const std::vector<Entry*> members = find_parameters(group);
   groups_.push_back({group.name, group.options});
+  for (Entry* entry : members) entry->group = groups_.size() - 1;
 }
 
 void Optimizer::step() {
