@@ -1,50 +1,49 @@
 #include <heed/optim/clip.h>
 
-#include <algorithm>
 #include <cmath>
 
-#include <heed/tensor/kernels/arithmetic.h>
+#include <heed/optim/internal/parameters.h>
+#include <heed/tensor/error.h>
 #include <heed/tensor/kernels/reduce.h>
 
 namespace heed::optim {
 namespace {
 
-/// The parameters that have a gradient, each once.
-std::vector<Variable> with_gradients(std::span<const Variable> parameters) {
-  std::vector<Variable> found;
-  for (const Variable& parameter : parameters) {
-    const bool seen = std::ranges::any_of(found, [&](const Variable& p) { return p.is_same(parameter); });
-    if (!seen && parameter.grad().defined()) found.push_back(parameter);
-  }
-  return found;
+void expect_limit(const char* op, double limit) {
+  if (!(limit > 0)) raise<ValueError>("[{}] wanted a limit above 0, came {}", op, limit);
 }
 
-/// Scales a gradient in place, or another in its stead where this one is not the parameter's alone: two
-/// parameters of a sum may have been given the same.
-void scale_gradient(Variable& parameter, double factor) {
-  Variable grad = parameter.grad();
-  parameter.zero_grad();
-  const bool is_ours = grad.is_sole_handle() && grad.data().is_sole_owner() &&
-                       !grad.data().overlaps_itself() && !grad.requires_grad();
-  Tensor numbers = grad.data();
-  if (is_ours)
-    kernels::scale_into(numbers, factor);
-  else
-    grad = kernels::scale(numbers, factor);
-  parameter.set_grad(std::move(grad));
+bool has_finite_norm(const Variable& parameter) {
+  return !parameter.grad().defined() || std::isfinite(kernels::sum_of_squares(parameter.grad().data()));
 }
 
 }  // namespace
 
 double clip_grad_norm(std::span<const Variable> parameters, double limit) {
-  if (!(limit > 0)) raise<ValueError>("[clip_grad_norm] wanted a limit above 0, came {}", limit);
-  std::vector<Variable> clipped = with_gradients(parameters);
+  expect_limit("clip_grad_norm", limit);
+  std::vector<Variable> clipped = internal::with_gradients(parameters);
   double squares = 0;
   for (const Variable& parameter : clipped) squares += kernels::sum_of_squares(parameter.grad().data());
   const double norm = std::sqrt(squares);
   if (std::isfinite(norm) && norm > limit)
-    for (Variable& parameter : clipped) scale_gradient(parameter, limit / norm);
+    for (Variable& parameter : clipped) internal::scale_gradient(parameter, limit / norm);
   return norm;
+}
+
+double clip_grad_norm(const NamedVariables& parameters, double limit, const ClipOptions& options) {
+  std::vector<Variable> variables;
+  for (const auto& [name, parameter] : parameters) variables.push_back(parameter);
+  const double norm = clip_grad_norm(variables, limit);
+  if (std::isfinite(norm) || !options.error_if_nonfinite) return norm;
+  for (const auto& [name, parameter] : parameters)
+    if (!has_finite_norm(parameter))
+      raise<ValueError>("[clip_grad_norm] the gradients' norm is {}: first in \"{}\"", norm, name);
+  raise<ValueError>("[clip_grad_norm] the gradients' norm is {}", norm);
+}
+
+void clip_grad_value(std::span<const Variable> parameters, double limit) {
+  expect_limit("clip_grad_value", limit);
+  for (Variable& parameter : internal::with_gradients(parameters)) internal::clamp_gradient(parameter, limit);
 }
 
 }  // namespace heed::optim

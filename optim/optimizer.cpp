@@ -1,29 +1,59 @@
 #include <heed/optim/optimizer.h>
 
 #include <algorithm>
-#include <cmath>
-#include <set>
+#include <string_view>
 
+#include <heed/optim/internal/parameters.h>
 #include <heed/tensor/creation.h>
 
 namespace heed::optim {
+namespace {
+
+/// True if the whole name is the pattern, each * of which stands for any letters.
+bool matches(std::string_view pattern, std::string_view name) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return pattern == name;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  for (size_t i = star; i <= name.size(); ++i)
+    if (matches(pattern.substr(star + 1), name.substr(i))) return true;
+  return false;
+}
+
+}  // namespace
+
+/// Gives the options the values that hold in a group, while it lives.
+class Optimizer::GroupValues {
+ public:
+  GroupValues(Optimizer& optimizer, const Group& group) : options_(optimizer.options_) {
+    for (const Option& option : options_) common_.push_back(*option.value);
+    for (const auto& [name, value] : group.own) {
+      Option& option = optimizer.find_option(group.name, name);
+      *option.value = name == "lr_scale" ? *option.value * value : value;
+    }
+  }
+  ~GroupValues() {
+    for (size_t i = 0; i < common_.size(); ++i) *options_[i].value = common_[i];
+  }
+  GroupValues(const GroupValues&) = delete;
+  GroupValues& operator=(const GroupValues&) = delete;
+
+ private:
+  const std::vector<Option>& options_;
+  std::vector<double> common_;
+};
 
 Optimizer::Optimizer(const NamedVariables& parameters, double lr) : lr_(lr) {
   option("lr", lr_);
-  for (const auto& [name, value] : parameters) {
-    const auto same = [&value = value](const Entry& entry) { return entry.parameter.is_same(value); };
-    const auto namesake = [&name = name](const Entry& entry) { return entry.name == name; };
-    if (std::ranges::any_of(entries_, same)) continue;
-    if (std::ranges::any_of(entries_, namesake))
-      raise<ValueError>("[optimizer] two parameters have the name \"{}\"", name);
-    entries_.push_back({name, value, {}});
-  }
+  for (const auto& [name, value] : internal::distinct("optimizer", parameters))
+    entries_.push_back({name, value, 0, {}});
 }
 
 void Optimizer::Option::check(double candidate) const {
   if (!(candidate >= low && candidate < high))
     raise<ValueError>("[optimizer] wanted {} in [{}, {}), came {}", name, low, high, candidate);
 }
+
+void Optimizer::kind(std::string name) { kind_ = std::move(name); }
 
 void Optimizer::option(std::string name, double& value, double low, double high) {
   options_.push_back({std::move(name), &value, low, high});
@@ -37,96 +67,73 @@ void Optimizer::set_lr(double lr) {
   lr_ = lr;
 }
 
-void Optimizer::step() {
-  for (Entry& entry : entries_) {
-    const Variable grad = entry.parameter.grad();
-    if (!grad.defined()) continue;
-    Tensor parameter = entry.parameter.data();
-    for (const std::string& name : tensor_names_)
-      if (entry.state.steps == 0) entry.state.tensors[name] = zeros_like(parameter);
-    ++entry.state.steps;
-    update(parameter, grad.data(), entry.state);
+/// The option that a group's own value belongs to: lr for lr_scale.
+Optimizer::Option& Optimizer::find_option(const std::string& group, const std::string& name) {
+  if (name == "lr_scale") return options_.front();
+  const auto found = std::find_if(options_.begin() + 1, options_.end(),
+                                  [&](const Option& option) { return option.name == name; });
+  if (found != options_.end()) return *found;
+  std::string known = "lr_scale";
+  for (auto option = options_.begin() + 1; option != options_.end(); ++option) known += ", " + option->name;
+  raise<ValueError>("[optimizer] group \"{}\": wanted options out of {}; came \"{}\"", group, known, name);
+}
+
+std::vector<Optimizer::Entry*> Optimizer::find_parameters(const ParameterGroup& group) {
+  std::vector<Entry*> found;
+  for (const std::string& pattern : group.parameters) {
+    const size_t before = found.size();
+    for (Entry& entry : entries_)
+      if (matches(pattern, entry.name)) found.push_back(&entry);
+    if (found.size() == before)
+      raise<ValueError>("[optimizer] group \"{}\": none of {} parameters is called \"{}\"", group.name,
+                        entries_.size(), pattern);
   }
+  for (const Entry* entry : found)
+    if (entry->group != 0)
+      raise<ValueError>("[optimizer] group \"{}\": \"{}\" is in group \"{}\" already", group.name,
+                        entry->name, groups_[entry->group].name);
+  return found;
+}
+
+void Optimizer::add_group(const ParameterGroup& group) {
+  if (group.name.empty()) raise<ValueError>("[optimizer] a group has no name");
+  for (const Group& other : groups_)
+    if (other.name == group.name)
+      raise<ValueError>("[optimizer] two groups have the name \"{}\"", group.name);
+  for (const auto& [name, value] : group.options) find_option(group.name, name).check(value);
+  const std::vector<Entry*> members = find_parameters(group);
+  groups_.push_back({group.name, group.options});
+  for (Entry* entry : members) entry->group = groups_.size() - 1;
+}
+
+void Optimizer::step() {
+  std::vector<Entry*> stepped;
+  try {
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      const GroupValues values(*this, groups_[group]);
+      for (Entry& entry : entries_) {
+        if (entry.group != group || !entry.parameter.grad().defined()) continue;
+        stepped.push_back(&entry);
+        step_one(entry);
+      }
+    }
+  } catch (...) {
+    for (Entry* entry : stepped) --entry->state.steps;
+    updates_.clear();
+    throw;
+  }
+  updates_.run();
+}
+
+void Optimizer::step_one(Entry& entry) {
+  Tensor parameter = entry.parameter.data();
+  if (entry.state.steps++ == 0)
+    for (const std::string& name : tensor_names_) entry.state.tensors[name] = zeros_like(parameter);
+  update(parameter, entry.parameter.grad().data(), entry.state);
 }
 
 void Optimizer::zero_grad() {
   for (Entry& entry : entries_) entry.parameter.zero_grad();
-}
-
-std::map<std::string, Tensor> Optimizer::state_dict() const {
-  std::map<std::string, Tensor> state;
-  for (const Option& option : options_) state.emplace(option.name, scalar(*option.value, DType::f64));
-  for (const Entry& entry : entries_) {
-    if (entry.state.steps == 0) continue;
-    state.emplace(entry.name + "/steps", scalar(static_cast<double>(entry.state.steps), DType::i64));
-    for (const auto& [name, tensor] : entry.state.tensors) state.emplace(entry.name + "/" + name, tensor);
-  }
-  return state;
-}
-
-/// Takes a state apart, and knows in the end what nobody asked for.
-class Optimizer::StateReader {
- public:
-  explicit StateReader(const std::map<std::string, Tensor>& state) : state_(state) {}
-
-  bool has(const std::string& key) const { return state_.contains(key); }
-
-  const Tensor& get(const std::string& key) {
-    const auto found = state_.find(key);
-    if (found == state_.end()) raise<ValueError>("[optimizer] its state lacks \"{}\"", key);
-    read_.insert(key);
-    return found->second;
-  }
-
-  double number(const std::string& key, DType dtype) {
-    const Tensor& tensor = get(key);
-    if (tensor.dtype() != dtype || tensor.numel() != 1)
-      raise<ShapeError>("[optimizer] wanted \"{}\" to be one {}, came {}", key, name_of(dtype),
-                        describe(tensor));
-    return tensor.item();
-  }
-
-  ParameterState parameter(const Entry& entry, const std::vector<std::string>& tensor_names) {
-    ParameterState result;
-    const std::string steps = entry.name + "/steps";
-    if (!has(steps)) return result;
-    result.steps = static_cast<int64_t>(number(steps, DType::i64));
-    if (result.steps < 1)
-      raise<ValueError>("[optimizer] wanted \"{}\" to be 1 or more, came {}", steps, result.steps);
-    const Tensor& like = entry.parameter.data();
-    for (const std::string& name : tensor_names) {
-      const std::string key = entry.name + "/" + name;
-      const Tensor& tensor = get(key);
-      if (tensor.shape() != like.shape() || tensor.dtype() != like.dtype())
-        raise<ShapeError>("[optimizer] wanted \"{}\" as {}, came {}", key, describe(like), describe(tensor));
-      result.tensors.emplace(name, tensor.clone());
-    }
-    return result;
-  }
-
-  void expect_all_read() const {
-    for (const auto& [key, tensor] : state_)
-      if (!read_.contains(key)) raise<ValueError>("[optimizer] its state has an unexpected \"{}\"", key);
-  }
-
- private:
-  const std::map<std::string, Tensor>& state_;
-  std::set<std::string> read_;
-};
-
-void Optimizer::load_state_dict(const std::map<std::string, Tensor>& state) {
-  StateReader reader(state);
-  std::vector<double> values;
-  for (const Option& option : options_) {
-    values.push_back(reader.number(option.name, DType::f64));
-    option.check(values.back());
-  }
-  std::vector<ParameterState> loaded;
-  for (const Entry& entry : entries_) loaded.push_back(reader.parameter(entry, tensor_names_));
-  reader.expect_all_read();
-
-  for (size_t i = 0; i < options_.size(); ++i) *options_[i].value = values[i];
-  for (size_t i = 0; i < entries_.size(); ++i) entries_[i].state = std::move(loaded[i]);
 }
 
 }  // namespace heed::optim

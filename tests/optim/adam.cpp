@@ -6,6 +6,7 @@
 #include <heed/nn/loss.h>
 #include <heed/nn/transformer_model.h>
 #include <heed/optim/clip.h>
+#include <heed/optim/sgd.h>
 #include <heed/tensor/threads.h>
 
 #include "tests/optim/helpers.h"
@@ -14,23 +15,6 @@ using namespace heed;
 using namespace heed::test;
 
 namespace {
-
-/// Twenty steps on PyTorch's gradients; its parameters are compared after each.
-void expect_adam_like_pytorch(const std::string& name, const optim::AdamOptions& options, DType dtype,
-                              Tolerance tolerance) {
-  const LayerFixture fixture = load_fixture("optim.safetensors", name);
-  Variables parameters;
-  for (const Tensor& value : fixture.inputs) parameters.emplace_back(value.to(dtype).clone(), true);
-  optim::Adam adam(named(parameters), options);
-  for (int64_t step = 0; step < 20; ++step) {
-    for (size_t i = 0; i < parameters.size(); ++i)
-      parameters[i].set_grad(fixture.upstreams[i].select(0, step).to(dtype));
-    adam.step();
-    for (size_t i = 0; i < parameters.size(); ++i)
-      EXPECT_TRUE(close(parameters[i].data(), fixture.outputs[i].select(0, step), tolerance))
-          << "  after step " << step + 1;
-  }
-}
 
 constexpr optim::AdamOptions kWithDecay{
     .lr = 0.05, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-6, .weight_decay = 0.2};
@@ -82,13 +66,27 @@ std::vector<Tensor> trained_bahdanau(int steps) {
 }  // namespace
 
 TEST(Adam, matches_pytorch_over_twenty_steps) {
-  expect_adam_like_pytorch("adam", {.lr = 0.1}, DType::f64, kF64);
-  expect_adam_like_pytorch("adam", {.lr = 0.1}, DType::f32, kF32);
+  expect_like_pytorch<optim::Adam>("adam", optim::AdamOptions{.lr = 0.1}, "optim.safetensors");
 }
 
 TEST(Adam, matches_pytorch_with_weight_decay) {
-  expect_adam_like_pytorch("adam_decay", kWithDecay, DType::f64, kF64);
-  expect_adam_like_pytorch("adam_decay", kWithDecay, DType::f32, kF32);
+  expect_like_pytorch<optim::Adam>("adam_decay", kWithDecay, "optim.safetensors");
+}
+
+TEST(Adam, matches_pytorch_as_amsgrad) {
+  expect_like_pytorch<optim::Adam>(
+      "adam_amsgrad",
+      optim::AdamOptions{.lr = 0.05, .beta1 = 0.8, .beta2 = 0.9, .weight_decay = 0.1, .amsgrad = true});
+}
+
+TEST(AdamW, matches_pytorch_over_twenty_steps) {
+  expect_like_pytorch<optim::AdamW>("adamw", optim::AdamWOptions{.lr = 0.1});
+  expect_like_pytorch<optim::AdamW>(
+      "adamw_decay",
+      optim::AdamWOptions{.lr = 0.05, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-6, .weight_decay = 0.5});
+  expect_like_pytorch<optim::AdamW>(
+      "adamw_amsgrad",
+      optim::AdamWOptions{.lr = 0.05, .beta1 = 0.8, .beta2 = 0.9, .weight_decay = 0.5, .amsgrad = true});
 }
 
 TEST(Adam, names_bad_options) {
@@ -110,12 +108,31 @@ TEST(Adam, its_state_has_all_options_and_both_moments) {
   const StateDict state = adam.state_dict();
   std::vector<std::string> keys;
   for (const auto& [key, tensor] : state) keys.push_back(key);
-  const std::vector<std::string> wanted{"beta1", "beta2",   "epsilon", "lr",
+  const std::vector<std::string> wanted{"beta1", "beta2",   "epsilon", "kind:adam",   "lr",
                                         "w/m",   "w/steps", "w/v",     "weight_decay"};
   EXPECT_EQ(keys, wanted);
   EXPECT_EQ(state.at("beta2").item(), 0.95);
   EXPECT_TRUE(close(state.at("w/m"), {0.2 * 1.2, 0.2 * -1.6}, kF32));  // of the gradient with its decay
   EXPECT_TRUE(close(state.at("w/v"), {0.05 * 1.44, 0.05 * 2.56}, kF32));
+}
+
+TEST(Adam, refuses_the_state_of_another_optimizer_and_keeps_its_own) {
+  const Variable p = with_grad(tensor_of({1, 2}), tensor_of({1, -2}));
+  optim::Adam adam({{"w", p}}), amsgrad({{"w", p}}, {.amsgrad = true});
+  optim::AdamW adamw({{"w", p}});
+  optim::SGD sgd({{"w", p}}, {.momentum = 0.9});
+  adam.step(), amsgrad.step(), adamw.step(), sgd.step();
+  const StateDict before = adam.state_dict();
+  const auto expect_refused = [&](const StateDict& state, const std::string& kind) {
+    expect_error<ValueError>([&] { adam.load_state_dict(state); },
+                             "[optimizer] wanted the state of adam, came that of " + kind);
+    EXPECT_TRUE(same_numbers(adam.state_dict(), before));
+  };
+  expect_refused(adamw.state_dict(), "adamw");
+  expect_refused(amsgrad.state_dict(), "adam_amsgrad");
+  expect_refused(sgd.state_dict(), "sgd_momentum");
+  expect_refused({}, "another kind of optimizer");
+  expect_refused({{"w", ones({2})}}, "another kind of optimizer");
 }
 
 TEST(case_C23, adam_goes_this_way) {
@@ -157,6 +174,16 @@ TEST(case_C25, g_decay_needs_a_gradient) {
   p.set_grad(zeros({1}));
   adam.step();
   EXPECT_TRUE(close(p.data(), {1.9}, kF32));  // as an L2 penalty: a first step of Adam has length lr
+}
+
+TEST(case_C25, g_decoupled_decay_needs_a_gradient) {
+  Variable p(tensor_of({2}), true);
+  optim::AdamW adam(named({p}), {.lr = 0.1, .weight_decay = 0.1});
+  adam.step();
+  EXPECT_TRUE(close(p.data(), {2}, kExact));
+  p.set_grad(zeros({1}));
+  adam.step();
+  EXPECT_TRUE(close(p.data(), {1.98}, kF32));
 }
 
 TEST(case_C41, d_training_is_the_same_each_time) {

@@ -69,6 +69,60 @@ TEST(ClipGradNorm, scales_an_expanded_gradient) {
   EXPECT_TRUE(close(parameter.grad().data(), full({2, 2}, 1.5), kExact));
 }
 
+TEST(ClipGradNorm, names_the_first_parameter_whose_gradient_is_not_finite) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const NamedVariables parameters{{"a", f32_gradient({1, 2})},
+                                  {"unused", Variable(ones({2}), true)},
+                                  {"b", f32_gradient({1, infinity})},
+                                  {"c", f32_gradient({NAN})}};
+  expect_error<ValueError>([&] { optim::clip_grad_norm(parameters, 1, {.error_if_nonfinite = true}); },
+                           "[clip_grad_norm] the gradients' norm is nan: first in \"b\"");
+  EXPECT_TRUE(close(parameters[0].second.grad().data(), {1, 2}, kExact));
+  EXPECT_TRUE(close(parameters[2].second.grad().data(), {1, infinity}, kExact));
+  EXPECT_TRUE(std::isnan(optim::clip_grad_norm(parameters, 1, {})));
+  const NamedVariables finite{{"a", f32_gradient({3})}, {"b", f32_gradient({4})}};
+  EXPECT_EQ(optim::clip_grad_norm(finite, 2.5, {.error_if_nonfinite = true}), 5);
+  EXPECT_TRUE(close(finite[0].second.grad().data(), {1.5}, kF32));
+}
+
+TEST(ClipGradNorm, is_an_error_if_only_all_gradients_together_are_beyond_all_numbers) {
+  const auto large = [] { return with_grad(zeros({1}, DType::f64), full({1}, 1.2e154, DType::f64)); };
+  const NamedVariables parameters{{"a", large()}, {"b", large()}};
+  expect_error<ValueError>([&] { optim::clip_grad_norm(parameters, 1, {.error_if_nonfinite = true}); },
+                           "[clip_grad_norm] the gradients' norm is inf");
+}
+
+TEST(ClipGradValue, limits_each_element) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Variable a = f32_gradient({-1e30, -0.5, 0, 0.25, infinity}), b = f32_gradient({NAN, 2}),
+                 unused(ones({2}), true);
+  optim::clip_grad_value(Variables{a, b, unused, a}, 0.5);
+  EXPECT_TRUE(close(a.grad().data(), {-0.5, -0.5, 0, 0.25, 0.5}, kExact));
+  EXPECT_TRUE(std::isnan(b.grad().data().at({0})));
+  EXPECT_EQ(b.grad().data().at({1}), 0.5);
+  EXPECT_FALSE(unused.grad().defined());
+  optim::clip_grad_value({}, 1);
+}
+
+TEST(ClipGradValue, leaves_what_others_hold_as_it_is) {
+  Variable a(zeros({2}), true), expanded(zeros({2, 2}), true);
+  const Variable shared(tensor_of({3, -4}));
+  a.set_grad(shared);
+  expanded.set_grad(Variable(tensor_of({{3}}).expand({2, 2})));
+  optim::clip_grad_value(Variables{a, expanded}, 1);
+  EXPECT_TRUE(close(a.grad().data(), {1, -1}, kExact));
+  EXPECT_TRUE(close(expanded.grad().data(), {1, 1, 1, 1}, kExact));
+  EXPECT_TRUE(close(shared.data(), {3, -4}, kExact));
+}
+
+TEST(ClipGradValue, wants_a_limit_above_zero) {
+  const Variables parameters{f32_gradient({3, 4})};
+  for (const double limit : {-1.0, 0.0, static_cast<double>(NAN)})
+    expect_error<ValueError>([&] { optim::clip_grad_value(parameters, limit); },
+                             fmt::format("[clip_grad_value] wanted a limit above 0, came {}", limit));
+  EXPECT_TRUE(close(parameters[0].grad().data(), {3, 4}, kExact));
+}
+
 TEST(case_C25, a_large_gradients_do_not_overflow) {
   const Variables parameters{f32_gradient({1e20, 1e20, 1e20, 1e20})};
   EXPECT_NEAR(optim::clip_grad_norm(parameters, 1) / 2e20, 1, 1e-6);

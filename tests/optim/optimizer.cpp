@@ -121,6 +121,23 @@ TEST(Optimizer, takes_a_new_learning_rate) {
   EXPECT_EQ(optimizer.lr(), 0.25);
 }
 
+TEST(Optimizer, of_ones_own_has_groups_of_its_options) {
+  const Variable a = with_grad(tensor_of({0}), tensor_of({-1})),
+                 b = with_grad(tensor_of({0}), tensor_of({-1}));
+  Heavy optimizer(named({a, b}), 1, 0.5);
+  optimizer.add_group({.name = "light", .parameters = {"p1"}, .options = {{"share", 0}, {"lr_scale", 2}}});
+  optimizer.step();
+  optimizer.step();
+  EXPECT_TRUE(close(a.data(), {2.5}, kExact));
+  EXPECT_TRUE(close(b.data(), {4}, kExact));
+  EXPECT_EQ(optimizer.lr(), 1);
+  expect_error<ValueError>(
+      [&] {
+        optimizer.add_group({.name = "g", .parameters = {"p0"}, .options = {{"mass", 1}}});
+      },
+      "[optimizer] group \"g\": wanted options out of lr_scale, share; came \"mass\"");
+}
+
 TEST(Optimizer, refuses_two_parameters_of_one_name) {
   const Variable a(ones({1}), true), b(ones({1}), true);
   expect_error<ValueError>(
