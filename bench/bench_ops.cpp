@@ -23,7 +23,6 @@
 #include <heed/tensor/kernels/softmax.h>
 #include <heed/tensor/kernels/sort.h>
 #include <heed/tensor/kernels/unary.h>
-#include <heed/tensor/kernels/update.h>
 #include <heed/tensor/kernels/variance.h>
 #include <heed/tensor/random.h>
 #include <heed/tensor/threads.h>
@@ -142,12 +141,6 @@ void cumulative_sum(benchmark::State& state) {
             [](const Tensor& x, Tensor*) { benchmark::DoNotOptimize(kernels::cumulative_sum(x, -1)); });
 }
 BENCHMARK(cumulative_sum)->Apply(sizes);
-
-void adam_update(benchmark::State& state) {
-  Tensor m = zeros({state.range(0), state.range(1)}), v = zeros_like(m);
-  over_rows(state, [&](const Tensor& x, Tensor* y) { kernels::adam_update(*y, x, m, v, {}); });
-}
-BENCHMARK(adam_update)->Apply(sizes);
 
 void sum_rows(benchmark::State& state) {
   over_rows(state, [](const Tensor& x, Tensor*) { benchmark::DoNotOptimize(kernels::sum(x, {1})); });

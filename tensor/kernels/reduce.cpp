@@ -92,10 +92,10 @@ double sum_of_squares(const Tensor& x) {
     constexpr int64_t kPart = 1 << 15;
     std::vector<double> parts(static_cast<size_t>((x.numel() + kPart - 1) / kPart));
     internal::parallel_chunks(x.numel(), kPart, [&](int64_t begin, int64_t end) {
-      double part = 0;
-#pragma omp simd reduction(+ : part)
-      for (int64_t i = begin; i < end; ++i) part += static_cast<double>(v[i]) * static_cast<double>(v[i]);
-      parts[static_cast<size_t>(begin / kPart)] = part;
+      parts[static_cast<size_t>(begin / kPart)] = internal::lane_sum<double>(end - begin, [=](int64_t i) {
+        const auto value = static_cast<double>(v[begin + i]);
+        return value * value;
+      });
     });
     for (double part : parts) total += part;
   });
