@@ -12,6 +12,9 @@ struct GradcheckOptions {
   double absolute = 1e-6;  ///< allowed error: absolute + relative * |numeric|
   double relative = 1e-6;
   int64_t most_elements = 2000;  ///< of each input, evenly spaced, when it has more
+  /// True for the values of an input that are left out: near a kink, as that of relu at 0, a difference over
+  /// both sides tells nothing.
+  std::function<bool(size_t input, double value)> excluded = {};
 };
 
 /// What the check found: empty when all is well, else one line that names the input, the index, and the
@@ -19,6 +22,7 @@ struct GradcheckOptions {
 struct GradcheckReport {
   std::string failure;
   double largest_error = 0;  ///< |analytic - numeric| / max(1, |numeric|)
+  int64_t compared = 0;      ///< how many derivatives were
   explicit operator bool() const { return failure.empty(); }
 };
 

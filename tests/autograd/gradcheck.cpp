@@ -3,6 +3,8 @@
 #include <heed/autograd/record.h>
 #include <heed/tensor/kernels/arithmetic.h>
 
+#include <cmath>
+
 #include "tests/ops/close.h"
 #include "tests/tensor/helpers.h"
 
@@ -113,6 +115,16 @@ TEST(gradcheck, a_kink_can_be_seen_and_a_larger_step_chosen) {
   EXPECT_FALSE(gradcheck(f, {&at_the_kink, 1}));
   EXPECT_TRUE(gradcheck(f, {&beside_it, 1}, {.step = 1e-2}));
   EXPECT_FALSE(gradcheck(f, {&beside_it, 1}, {.step = 0.5}));
+}
+
+TEST(gradcheck, values_at_a_kink_can_be_left_out) {
+  const Variables in{leaf(tensor_of({-1, 0, 1e-8, 2}, DType::f64))};
+  const auto f = [](In x) { return Variables{relu(x[0])}; };
+  EXPECT_FALSE(gradcheck(f, in));
+  const GradcheckReport report =
+      gradcheck(f, in, {.excluded = [](size_t input, double x) { return input == 0 && std::abs(x) < 1e-5; }});
+  EXPECT_TRUE(report) << report.failure;
+  EXPECT_EQ(report.compared, 2);
 }
 
 TEST(gradcheck, of_many_elements_some_are_checked) {
