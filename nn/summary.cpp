@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
-#include <regex>
+#include <string_view>
 #include <typeinfo>
 
 namespace heed::nn {
@@ -21,8 +21,20 @@ std::string type_of(const Module& module) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(typeid(module).name(), nullptr, nullptr, &status), std::free);
-  static const std::regex qualifier(R"((\(anonymous namespace\)|[\w()]+)::)");
-  return std::regex_replace(text ? text.get() : typeid(module).name(), qualifier, "");
+  const std::string_view full = text ? text.get() : typeid(module).name();
+  std::string plain;
+  for (size_t i = 0; i < full.size(); ++i) {
+    if (full.substr(i, 2) != "::") {
+      plain += full[i];
+      continue;
+    }
+    // what stands before belongs to the namespace
+    constexpr std::string_view kNameless = "(anonymous namespace)";
+    plain.resize(plain.ends_with(kNameless) ? plain.size() - kNameless.size()
+                                            : plain.find_last_of("<, ") + 1);
+    ++i;
+  }
+  return plain;
 }
 
 std::string without_beginning(const std::string& text, size_t width) {
