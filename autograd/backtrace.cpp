@@ -33,8 +33,8 @@ std::string readable(std::string_view symbol) {
 /// True for what lies between an op and the place where its backtrace is taken, where a few functions have no
 /// name outside of their file.
 bool is_machinery(const std::string& line) {
-  return line.find("heed::internal::") != line.npos || line.find("heed::record") != line.npos ||
-         line.find("+0x") != line.npos;
+  return line.find("heed::internal::") != std::string::npos ||
+         line.find("heed::record") != std::string::npos || line.find("+0x") != std::string::npos;
 }
 
 }  // namespace

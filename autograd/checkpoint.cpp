@@ -139,6 +139,7 @@ class Segment {
       upstream.push_back(back.grad(i));
     }
     std::vector<Edge> edges;
+    edges.reserve(given.size() + captured_.size());
     for (const Variable& end : given) edges.push_back(end.defined() ? end.producer() : Edge());
     edges.insert(edges.end(), captured_.begin(), captured_.end());
     std::vector<Variable> grads =
@@ -171,6 +172,7 @@ std::vector<Variable> checkpoint(CheckpointFunction f, std::span<const Variable>
   Segment segment(std::move(f), inputs);
   const std::vector<Variable> outputs = segment.run(inputs);
   std::vector<Tensor> numbers;
+  numbers.reserve(outputs.size());
   for (const Variable& output : outputs) numbers.push_back(output.data());
 
   std::vector<Variable> captured;  // places in the graph, which is all that recording looks at

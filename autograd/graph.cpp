@@ -19,8 +19,8 @@ std::vector<Node*> nodes_behind(std::span<const Variable> outputs) {
     if (node != nullptr && !std::exchange(seen[node], true)) found.push_back(node);
   };
   for (const Variable& output : outputs) enter(output.producer().node.get());
-  for (size_t i = 0; i < found.size(); ++i)
-    for (const Edge& edge : found[i]->inputs) enter(edge.node.get());
+  for (size_t next = 0; next < found.size();)
+    for (const Edge& edge : found[next++]->inputs) enter(edge.node.get());
   std::ranges::sort(found, {}, &Node::number);
   return found;
 }

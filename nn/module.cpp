@@ -127,9 +127,10 @@ std::vector<std::pair<std::string, Module*>> Module::named_modules() {
   for (size_t i = 0; i < all.size(); ++i) {
     auto [name, module] = all[i];
     size_t place = i;
-    for (const auto& [child_name, below] : module->children_)
-      if (std::ranges::none_of(all, [&](const auto& entry) { return entry.second == below; }))
-        all.emplace(all.begin() + static_cast<std::ptrdiff_t>(++place), joined(name, child_name), below);
+    for (const auto& child : module->children_)
+      if (std::ranges::none_of(all, [&](const auto& entry) { return entry.second == child.second; }))
+        all.emplace(all.begin() + static_cast<std::ptrdiff_t>(++place), joined(name, child.first),
+                    child.second);
   }
   return all;
 }

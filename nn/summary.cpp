@@ -72,9 +72,10 @@ std::string summary(Module& model) {
         continue;
       seen.push_back(value);
       const int64_t size = value.numel() * size_of(value.dtype());
-      rows.push_back({(path.empty() ? "" : path + ".") + own_name + (value.requires_grad() ? "" : "*"),
-                      without_end(type_of(*module), kTypeWidth), to_string(value.shape()),
-                      fmt::format("{}", value.numel()), fmt::format("{}", size)});
+      rows.push_back(
+          {fmt::format("{}{}{}{}", path, path.empty() ? "" : ".", own_name, value.requires_grad() ? "" : "*"),
+           without_end(type_of(*module), kTypeWidth), to_string(value.shape()),
+           fmt::format("{}", value.numel()), fmt::format("{}", size)});
       count += value.numel(), bytes += size;
       if (!value.requires_grad()) frozen += value.numel();
     }

@@ -59,7 +59,8 @@ Schedule step_decay(const StepDecay& options) {
   expect_number("step_decay", "factor", options.factor);
   expect_at_least("step_decay", "every", options.every, 1);
   return from_zero([options](int64_t step) {
-    return options.lr * std::pow(options.factor, static_cast<double>(step / options.every));
+    const int64_t decays = step / options.every;
+    return options.lr * std::pow(options.factor, static_cast<double>(decays));
   });
 }
 

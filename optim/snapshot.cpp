@@ -23,10 +23,10 @@ uint64_t bits_from(internal::StateReader& reader, const std::string& key) {
 void save_snapshot(const std::string& path, const Snapshot& snapshot) {
   std::map<std::string, Tensor> tensors;
   for (const auto& [part, state] : snapshot) {
-    if (part.empty() || part.find('/') != part.npos)
+    if (part.empty() || part.find('/') != std::string::npos)
       raise<ValueError>("[snapshot] wanted a part's name without \"/\", came \"{}\"", part);
     if (state.empty()) raise<ValueError>("[snapshot] the part \"{}\" has no entries", part);
-    for (const auto& [name, tensor] : state) tensors.emplace(part + "/" + name, tensor);
+    for (const auto& [name, tensor] : state) tensors.emplace(fmt::format("{}/{}", part, name), tensor);
   }
   save_safetensors(path, tensors);
 }
@@ -35,7 +35,7 @@ Snapshot load_snapshot(const std::string& path) {
   Snapshot snapshot;
   for (auto& [key, tensor] : load_safetensors(path).tensors) {
     const size_t slash = key.find('/');
-    if (slash == key.npos || slash == 0)
+    if (slash == std::string::npos || slash == 0)
       raise<FileError>("[snapshot] {}: \"{}\" is no entry of a part", path, key);
     snapshot[key.substr(0, slash)].emplace(key.substr(slash + 1), tensor);
   }

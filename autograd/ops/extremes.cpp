@@ -19,7 +19,7 @@ Variable shared_out(const Variable& g, const Tensor& x, const Tensor& y, const D
   return where(chosen, g / sharers, scalar(0, x.dtype()));
 }
 
-Variable record_extreme(const char* name, const Variable& x, Tensor y, const Dims& axes) {
+Variable record_extreme(const char* name, const Variable& x, const Tensor& y, const Dims& axes) {
   const Shape kept = reduced_shape(name, x.shape(), axes, true);
   return record(name, y, {&x}, [axes, kept, x = Saved(x), y = SavedOutput(y)](Backward& back) {
     back.give(0, [&] {

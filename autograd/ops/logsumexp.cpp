@@ -1,6 +1,6 @@
 #include <heed/autograd/ops/logsumexp.h>
 
-#include <cmath>
+#include <limits>
 
 #include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/masked_fill.h>
@@ -16,7 +16,7 @@ namespace {
 
 /// exp(x - y), the softmax: 0 also where x and y are -infinity, whose difference is NaN.
 Variable weights(const Variable& x, const Variable& y) {
-  const Tensor nothing = kernels::eq(y.data(), scalar(-INFINITY, y.dtype()));
+  const Tensor nothing = kernels::eq(y.data(), scalar(-std::numeric_limits<double>::infinity(), y.dtype()));
   return exp(x - masked_fill(y, nothing, 0));
 }
 

@@ -3,6 +3,7 @@
 #include <heed/tensor/error.h>
 #include <heed/tensor/tensor.h>
 
+#include <algorithm>
 #include <initializer_list>
 
 /// Where a kernel puts its result: in memory of its own, or in a tensor that its caller hands in.
@@ -22,11 +23,10 @@ enum class Writes {
 
 inline bool may_write(const Tensor& into, Writes writes, std::initializer_list<const Tensor*> operands) {
   if (writes != Writes::in_step && !into.is_contiguous()) return false;
-  for (const Tensor* operand : operands)
-    if (operand->defined() && into.shares_memory(*operand) &&
-        (writes == Writes::apart || !same_places(into, *operand)))
-      return false;
-  return true;
+  return std::ranges::none_of(operands, [&](const Tensor* operand) {
+    return operand->defined() && into.shares_memory(*operand) &&
+           (writes == Writes::apart || !same_places(into, *operand));
+  });
 }
 
 /// Fills a result with compute(out) and returns it. `into` null, or on an undefined tensor, stands for new
