@@ -1,19 +1,32 @@
-#include "translate/commands.h"
-
 #include <fmt/format.h>
 #include <heed/tensor/random.h>
 #include <heed/tensor/threads.h>
 #include <spdlog/spdlog.h>
 #include <zlib.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
-#include <iostream>
+#include <optional>
 
+#include "translate/commands/commands.h"
 #include "translate/corpus/corpus.h"
 #include "translate/training.h"
 
 namespace heed::translate {
 namespace {
+
+struct TrainCommand {
+  std::string data;  ///< a file of sentence pairs; the embedded corpus when empty
+  std::string model = "transformer";
+  std::string preset = "toy";
+  std::optional<int64_t> examples;
+  std::optional<int64_t> epochs;
+  std::optional<int64_t> holdout;  ///< sources with crc32(source) % holdout == 0 are kept out of training
+  double lr = 0.005;
+  uint64_t seed = 0;
+  std::optional<int> threads;
+  std::string out;
+};
 
 /// The embedded corpus is larger and its sentences longer than the toy set: these make a good translator of
 /// it.
@@ -80,8 +93,6 @@ void make_folder(const std::string& path) {
   if (problem) raise<FileError>("[train] {}: cannot make this folder: {}", path, problem.message());
 }
 
-}  // namespace
-
 void run(const TrainCommand& command) {
   const Preset& preset = preset_by_name(command.preset);
   const ModelKind kind = model_kind_by_name(command.model);
@@ -109,12 +120,27 @@ void run(const TrainCommand& command) {
   if (!held_out.empty()) show_unseen(translator, held_out);
 }
 
-void run(const InferCommand& command) {
-  Translator translator = Translator::load(command.folder);
-  std::vector<std::string> texts = command.texts;
-  if (texts.empty())
-    for (std::string line; std::getline(std::cin, line);) texts.push_back(line);
-  for (const std::string& translation : translator.translate(texts)) fmt::print("{}\n", translation);
+}  // namespace
+
+void add_train(CLI::App& app) {
+  CLI::App* train = app.add_subcommand("train", "Train a translator and save it to a folder");
+  const auto command = std::make_shared<TrainCommand>();
+  train->add_option("--data", command->data,
+                    "Sentence pairs, source TAB target per line; else the embedded corpus");
+  train->add_option("--model", command->model, "bahdanau or transformer")->capture_default_str();
+  train->add_option("--preset", command->preset, "Sizes: toy, small or base")->capture_default_str();
+  train->add_option("--examples", command->examples, "How many pairs to read")->check(CLI::PositiveNumber);
+  train->add_option("--epochs", command->epochs, "Passes over the pairs")->check(CLI::PositiveNumber);
+  train->add_option("--holdout", command->holdout, "Keep out the sources with crc32(source) % M == 0")
+      ->check(CLI::PositiveNumber);
+  train->add_option("--lr", command->lr, "Adam's learning rate")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  train->add_option("--seed", command->seed, "Of first weights, dropout and order")->capture_default_str();
+  train->add_option("--threads", command->threads, "Default: the processors that may be used")
+      ->check(CLI::PositiveNumber);
+  train->add_option("--out", command->out, "The folder that the model goes to")->required();
+  train->callback([command] { run(*command); });
 }
 
 }  // namespace heed::translate
