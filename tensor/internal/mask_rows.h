@@ -24,6 +24,9 @@ class MaskRows {
     if (mask.lengths.defined()) set_lengths(op, mask.lengths, batch);
   }
 
+  /// Whether apply() changes scores at all: lengths and the causal order only shorten the rows.
+  bool edits() const { return bias_.defined() || keep_.defined(); }
+
   /// Turns a row of scores into what softmax sees: hidden keys become -infinity. Returns how many keys from
   /// the first on can matter; the scores beyond are left alone.
   int64_t apply(T* scores, int64_t b, int64_t h, int64_t q) const {

@@ -69,7 +69,7 @@ LayerNorm layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
     T *y = out.mutable_data<T>(), *mean = result.mean.mutable_data<T>();
     T* deviation = result.deviation.mutable_data<T>();
     const bool streamed = internal::beyond_caches(out);
-    internal::parallel_chunks(rows, internal::rows_per_chunk(width * 2), [&](int64_t begin, int64_t end) {
+    internal::parallel_chunks(rows, internal::rows_per_chunk(width * 4), [&](int64_t begin, int64_t end) {
       std::vector<T> line(static_cast<size_t>(streamed ? width : 0));
       for (int64_t row = begin; row < end; ++row) {
         T* to = streamed ? line.data() : y + row * width;

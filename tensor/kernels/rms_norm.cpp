@@ -55,7 +55,7 @@ RmsNorm rms_norm(const Tensor& x, const Tensor& weight, double epsilon) {
   internal::dispatch_floating("rms_norm", x, [&]<class T>(T) {
     const T *from = in.data<T>(), *factor = w.data<T>();
     T *y = result.y.mutable_data<T>(), *scale = result.scale.mutable_data<T>();
-    internal::parallel_chunks(rows, internal::rows_per_chunk(width * 2), [&](int64_t begin, int64_t end) {
+    internal::parallel_chunks(rows, internal::rows_per_chunk(width * 4), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row)
         scale[row] =
             normalize_row(y + row * width, from + row * width, factor, width, static_cast<T>(epsilon));

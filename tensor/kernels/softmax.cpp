@@ -101,9 +101,11 @@ Tensor masked_softmax(const Tensor& scores, const Mask& mask, Tensor* into) {
         batch * heads * queries, internal::rows_per_chunk(keys * 4), [&](int64_t begin, int64_t end) {
           for (int64_t row = begin; row < end; ++row) {
             const int64_t q = row % queries, h = row / queries % heads, b = row / queries / heads;
+            const T* seen = in + row * keys;
             T* line = to + row * keys;
-            if (line != in + row * keys) std::copy_n(in + row * keys, keys, line);
-            internal::softmax_row(line, line, rows.apply(line, b, h, q), keys);
+            if (rows.edits() && line != seen) std::copy_n(seen, keys, line);
+            const int64_t count = rows.apply(line, b, h, q);
+            internal::softmax_row(line, rows.edits() ? line : seen, count, keys);
           }
         });
   };
