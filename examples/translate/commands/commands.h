@@ -9,5 +9,6 @@ namespace heed::translate {
 
 void add_train(CLI::App& app);
 void add_infer(CLI::App& app);
+void add_bench(CLI::App& app);
 
 }  // namespace heed::translate
