@@ -2,21 +2,23 @@
 #include <heed/tensor/random.h>
 #include <heed/tensor/threads.h>
 #include <spdlog/spdlog.h>
-#include <zlib.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 
 #include "translate/commands/commands.h"
-#include "translate/corpus/corpus.h"
+#include "translate/commands/report.h"
+#include "translate/data/dataset.h"
+#include "translate/data/split.h"
 #include "translate/training.h"
 
 namespace heed::translate {
 namespace {
 
 struct TrainCommand {
-  std::string data;  ///< a file of sentence pairs; the embedded corpus when empty
+  std::string data;  ///< as load_pairs() has it
+  bool strict = false;
   std::string model = "transformer";
   std::string preset = "toy";
   std::optional<int64_t> examples;
@@ -32,39 +34,25 @@ struct TrainCommand {
 /// it.
 constexpr int64_t kCorpusExamples = 6000;
 constexpr int64_t kCorpusEpochs = 20;
-constexpr int64_t kCorpusHoldout = 12;
 constexpr int64_t kFileEpochs = 100;
 constexpr size_t kShownSentences = 6;
 
-/// The held-out sources are the same in every run, whatever the seed: a property of the sentence alone.
-bool is_held_out(const SentencePair& pair, int64_t holdout) {
-  const std::string source = joined(pair.source);
-  return crc32(0, reinterpret_cast<const Bytef*>(source.data()), static_cast<uInt>(source.size())) %
-             static_cast<uint64_t>(holdout) ==
-         0;
+/// How many pairs are read when no number is given.
+int64_t default_examples(const std::string& data, const Preset& preset) {
+  if (data.empty()) return kCorpusExamples;
+  return is_embedded(data) ? 0 : preset.examples;
 }
 
-std::vector<SentencePair> load_pairs(const TrainCommand& command, const Preset& preset) {
-  if (command.data.empty()) return corpus(command.examples.value_or(kCorpusExamples), 0);
-  LoadedPairs loaded = read_pairs(command.data, command.examples.value_or(preset.examples));
-  for (const std::string& problem : loaded.report.problems) spdlog::warn("{}: {}", command.data, problem);
-  if (loaded.report.skipped > 0) spdlog::warn("{}: {} lines skipped", command.data, loaded.report.skipped);
-  return std::move(loaded.pairs);
-}
-
-struct Split {
-  std::vector<SentencePair> training, held_out;
-};
-
-Split split(std::vector<SentencePair> pairs, int64_t holdout) {
-  Split result;
-  for (SentencePair& pair : pairs)
-    (holdout > 0 && is_held_out(pair, holdout) ? result.held_out : result.training)
-        .push_back(std::move(pair));
-  if (result.training.empty())
-    raise<ValueError>("[train] wanted pairs to train on, came {} and all are held out",
-                      result.held_out.size());
-  return result;
+Split load_split(const TrainCommand& command, const Preset& preset) {
+  LoadedPairs loaded = load_pairs(
+      command.data,
+      {.limit = command.examples.value_or(default_examples(command.data, preset)), .strict = command.strict});
+  warn_of_skipped(command.data, loaded.report);
+  const int64_t holdout = command.holdout.value_or(is_embedded(command.data) ? kEmbeddedHoldout : 0);
+  Split parts = split(std::move(loaded.pairs), {.holdout = holdout});
+  if (parts.training.empty())
+    raise<ValueError>("[train] wanted pairs to train on, came {} and all are held out", parts.test.size());
+  return parts;
 }
 
 /// Translates the sentences that were kept out, and prints the first few beside their references.
@@ -97,9 +85,9 @@ void run(const TrainCommand& command) {
   const Preset& preset = preset_by_name(command.preset);
   const ModelKind kind = model_kind_by_name(command.model);
   if (command.threads) set_num_threads(*command.threads);
-  const bool embedded = command.data.empty();
-  auto [training, held_out] =
-      split(load_pairs(command, preset), command.holdout.value_or(embedded ? kCorpusHoldout : 0));
+  const bool embedded = is_embedded(command.data);
+  const Split parts = load_split(command, preset);
+  const std::vector<SentencePair>&training = parts.training, &held_out = parts.test;
 
   make_folder(command.out);
   manual_seed(command.seed);
@@ -125,8 +113,8 @@ void run(const TrainCommand& command) {
 void add_train(CLI::App& app) {
   CLI::App* train = app.add_subcommand("train", "Train a translator and save it to a folder");
   const auto command = std::make_shared<TrainCommand>();
-  train->add_option("--data", command->data,
-                    "Sentence pairs, source TAB target per line; else the embedded corpus");
+  train->add_option("--data", command->data, kDataHelp);
+  train->add_flag("--strict", command->strict, kStrictHelp);
   train->add_option("--model", command->model, "bahdanau or transformer")->capture_default_str();
   train->add_option("--preset", command->preset, "Sizes: toy, small or base")->capture_default_str();
   train->add_option("--examples", command->examples, "How many pairs to read")->check(CLI::PositiveNumber);
