@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
+
+#include "translate/data/dataset.h"
 
 namespace heed::translate {
 namespace {
@@ -15,11 +18,14 @@ using nlohmann::json;
 /// The embedded corpus is larger and its sentences longer than the toy set: these make a good translator of
 /// it.
 constexpr int64_t kCorpusExamples = 6000;
-constexpr int64_t kCorpusEpochs = 20;
-constexpr int64_t kCorpusHoldout = 12;
+constexpr int64_t kEmbeddedEpochs = 20;
+
+/// What need not be as it was when a training goes on.
+const std::set<std::string> kMayChange{"data", "strict", "epochs", "steps"};
 
 json to_json(const Recipe& r) {
   return {{"data", r.data},
+          {"strict", r.strict},
           {"preset", r.preset},
           {"model", r.model},
           {"score", r.score},
@@ -36,6 +42,7 @@ json to_json(const Recipe& r) {
 
 Recipe from_json(const json& all) {
   return {.data = all.at("data"),
+          .strict = all.at("strict"),
           .preset = all.at("preset"),
           .model = all.at("model"),
           .score = all.at("score"),
@@ -50,20 +57,24 @@ Recipe from_json(const json& all) {
           .steps = all.at("steps")};
 }
 
-json defaults(const std::string& preset_name, bool embedded) {
+json defaults(const std::string& preset_name, const std::string& data) {
+  const bool embedded = is_embedded(data);
   const Preset& preset = preset_by_name(preset_name);
-  return to_json({.data = "",
+  return to_json({.data = data,
+                  .strict = false,
                   .preset = preset_name,
                   .model = "transformer",
                   .score = "additive",
                   .position = "sinusoidal",
                   .norm = "post",
-                  .examples = embedded ? kCorpusExamples : preset.examples,
-                  .holdout = embedded ? kCorpusHoldout : 0,
+                  .examples = data.empty() ? kCorpusExamples
+                              : embedded   ? 0
+                                           : preset.examples,
+                  .holdout = embedded ? kEmbeddedHoldout : 0,
                   .lr = preset.lr,
                   .warmup_steps = preset.warmup_steps,
                   .seed = 0,
-                  .epochs = embedded ? kCorpusEpochs : preset.epochs,
+                  .epochs = embedded ? kEmbeddedEpochs : preset.epochs,
                   .steps = 0});
 }
 
@@ -89,7 +100,7 @@ void expect_belongs(const json& given, const char* key, const std::string& model
 }  // namespace
 
 Recipe make_recipe(const json& given) {
-  json all = defaults(given.value("preset", "toy"), !given.contains("data"));
+  json all = defaults(given.value("preset", "toy"), given.value("data", ""));
   all.update(given);
   all.update(how_long(given));
   Recipe recipe = from_json(all);
@@ -103,13 +114,13 @@ Recipe continued(const Recipe& recipe, const json& given) {
   json all = to_json(recipe);
   std::string differences;
   for (const auto& [key, value] : given.items()) {
-    if (key == "data" || key == "epochs" || key == "steps" || all.at(key) == value) continue;
+    if (kMayChange.contains(key) || all.at(key) == value) continue;
     differences += fmt::format("{}{} {}, came {}", differences.empty() ? "" : "; ", option_of(key),
                                all.at(key).dump(), value.dump());
   }
   if (!differences.empty())
     raise<ValueError>("[train] wanted to go on as it was begun, with {}", differences);
-  if (given.contains("data")) all["data"] = given.at("data");
+  all.update(given);
   all.update(how_long(given));
   return from_json(all);
 }

@@ -10,7 +10,7 @@ namespace {
 
 LoadedPairs loaded(std::string_view bytes, int64_t limit = 0) {
   const Scratch scratch;
-  return read_pairs(scratch.file(bytes), limit);
+  return read_pairs(scratch.file(bytes), {.limit = limit});
 }
 
 std::string refusal_of(std::string_view bytes) {
@@ -63,6 +63,14 @@ TEST(pairs, the_first_ten_problems_are_kept_and_all_are_counted) {
   EXPECT_EQ(some.report.skipped, 25);
   ASSERT_EQ(some.report.problems.size(), 10u);
   EXPECT_TRUE(some.report.problems.back().starts_with("line 11:"));
+}
+
+TEST(pairs, a_strict_reading_stops_at_the_first_broken_line) {
+  const Scratch scratch;
+  const auto path = scratch.file("Go.\tVa !\nno tab\n\nHi.\tSalut.\n");
+  EXPECT_EQ(message_of<FileError>([&] { read_pairs(path, {.strict = true}); }),
+            "[read_pairs] " + path.string() + ":2: wanted a tab, came none");
+  EXPECT_EQ(read_pairs(path, {.limit = 1, .strict = true}).pairs.size(), 1u);
 }
 
 TEST(pairs, limit_counts_usable_pairs) {

@@ -3,15 +3,16 @@
 #include <heed/tensor/error.h>
 #include <heed/tensor/threads.h>
 #include <spdlog/spdlog.h>
-#include <zlib.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
-#include "translate/corpus/corpus.h"
+#include "translate/commands/report.h"
+#include "translate/data/dataset.h"
 
 namespace heed::translate {
 namespace {
@@ -61,20 +62,9 @@ CLI::Option* add_text(CLI::App& command, const Given& given, const std::string& 
       option, [given, key = key_of(option)](const std::string& text) { (*given)[key] = text; }, help);
 }
 
-/// The sources that are held out are the same in every run, whatever the seed: a property of the sentence
-/// alone.
-bool is_held_out(const SentencePair& pair, int64_t holdout) {
-  const std::string source = joined(pair.source);
-  const uLong crc = crc32(0, reinterpret_cast<const Bytef*>(source.data()), static_cast<uInt>(source.size()));
-  return crc % static_cast<uint64_t>(holdout) == 0;
-}
-
-std::vector<SentencePair> load_pairs(const Recipe& recipe) {
-  if (recipe.data.empty()) return corpus(recipe.examples > 0 ? recipe.examples : corpus_size(), 0);
-  LoadedPairs loaded = read_pairs(recipe.data, recipe.examples);
-  for (const std::string& problem : loaded.report.problems) spdlog::warn("{}: {}", recipe.data, problem);
-  if (loaded.report.skipped > 0) spdlog::warn("{}: {} lines skipped", recipe.data, loaded.report.skipped);
-  return std::move(loaded.pairs);
+/// The path of a file as it is known in every folder, so that a training can be taken up from another one.
+std::string from_anywhere(const std::string& data) {
+  return is_embedded(data) ? data : std::filesystem::absolute(data).string();
 }
 
 /// A number, or all: 0.
@@ -135,8 +125,12 @@ void add_model_options(CLI::App& command, const Given& given) {
 }
 
 void add_data_options(CLI::App& command, const Given& given) {
-  add_text(command, given, "--data", "Sentence pairs, source TAB target per line; else the embedded corpus")
+  command
+      .add_option_function<std::string>(
+          "--data", [given](const std::string& data) { (*given)["data"] = from_anywhere(data); }, kDataHelp)
       ->type_name("FILE");
+  command.add_flag_callback(
+      "--strict", [given] { (*given)["strict"] = true; }, kStrictHelp);
   command
       .add_option_function<std::string>(
           "--examples", [given](const std::string& text) { (*given)["examples"] = examples_of(text); },
@@ -192,13 +186,12 @@ Recipe recipe_given(const nlohmann::json& given) {
   }
 }
 
-RecipeData load_data(const Recipe& recipe) {
-  RecipeData data;
-  for (SentencePair& pair : load_pairs(recipe))
-    (recipe.holdout > 0 && is_held_out(pair, recipe.holdout) ? data.held_out : data.training)
-        .push_back(std::move(pair));
+Split load_data(const Recipe& recipe) {
+  LoadedPairs loaded = load_pairs(recipe.data, {.limit = recipe.examples, .strict = recipe.strict});
+  warn_of_skipped(recipe.data, loaded.report);
+  Split data = split(std::move(loaded.pairs), {.holdout = recipe.holdout});
   if (data.training.empty())
-    raise<ValueError>("[train] wanted pairs to train on, came {} and all are held out", data.held_out.size());
+    raise<ValueError>("[train] wanted pairs to train on, came {} and all are held out", data.test.size());
   return data;
 }
 
