@@ -30,15 +30,15 @@ std::string clock_time(int64_t seconds) {
                    : fmt::format("{}:{:02}", minutes, seconds % 60);
 }
 
-/// A part of the line; those of the highest rank are the first to go.
+/// A part of the line, in full and in brief; those of the highest rank are the first to go.
 struct Field {
   int rank;
-  std::string text;
+  std::string full, brief;
 };
 
-std::string joined(const std::vector<Field>& fields) {
+std::string joined(const std::vector<Field>& fields, const char* between, std::string Field::*text) {
   std::string line;
-  for (const Field& field : fields) line += (line.empty() ? "" : "  ") + field.text;
+  for (const Field& field : fields) line += (line.empty() ? "" : between) + field.*text;
   return line;
 }
 
@@ -48,17 +48,22 @@ std::string progress_line(const ProgressState& s, double seconds, int columns) {
   const auto done = static_cast<double>(s.step - s.first_step), ahead = static_cast<double>(s.steps - s.step);
   const auto left = static_cast<int64_t>(done > 0 ? seconds * ahead / done + 0.5 : 0);
   const auto rate = static_cast<int64_t>(seconds > 0 ? static_cast<double>(s.tokens) / seconds : 0);
-  std::vector<Field> fields{{1, fmt::format("epoch {}/{}", s.epoch, s.epochs)},
-                            {6, fmt::format("step {}", s.step)},
-                            {0, fmt::format("loss {:.3f}", s.loss)},
-                            {3, fmt::format("floor {:.3f}", s.floor)},
-                            {4, with_commas(rate) + " tokens/s"},
-                            {7, fmt::format("lr {:.2g}", s.lr)},
-                            {5, fmt::format("grad {:.2f}", s.gradient_norm)},
-                            {2, clock_time(left) + " left"}};
-  while (columns > 0 && fields.size() > 1 && display_width(joined(fields)) > columns)
+  const auto both = [](int rank, const std::string& text) { return Field{rank, text, text}; };
+  std::vector<Field> fields{
+      {1, fmt::format("epoch {}/{}", s.epoch, s.epochs), fmt::format("ep {}/{}", s.epoch, s.epochs)},
+      both(6, fmt::format("step {}", s.step)),
+      both(0, fmt::format("loss {:.3f}", s.loss)),
+      both(3, fmt::format("floor {:.3f}", s.floor)),
+      {4, with_commas(rate) + " tokens/s", with_commas(rate) + " tok/s"},
+      both(7, fmt::format("lr {:.2g}", s.lr)),
+      both(5, fmt::format("grad {:.2f}", s.gradient_norm)),
+      {2, clock_time(left) + " left", clock_time(left)}};
+  const std::string full = joined(fields, "  ", &Field::full);
+  if (columns == 0 || display_width(full) <= columns) return full;
+  const auto brief = [&] { return joined(fields, " ", &Field::brief); };
+  while (fields.size() > 1 && display_width(brief()) > columns)
     fields.erase(std::ranges::max_element(fields, {}, &Field::rank));
-  return columns > 0 ? fitted(joined(fields), columns) : joined(fields);
+  return fitted(brief(), columns);
 }
 
 Progress::Progress()

@@ -39,8 +39,8 @@ class Progress {
   int64_t lines_ = 0;
 };
 
-/// "epoch 12/60 step 1,234 loss 0.873 floor 0.154 41,000 tokens/s lr 0.005 grad 0.82 0:23 left", in a line of
-/// at most `columns`: what matters least is left out first. 0 columns: no limit.
+/// "epoch 12/60  step 1200  loss 0.873  floor 0.154  41,234 tokens/s  lr 0.005  grad 0.82  0:23 left", in a
+/// line of at most `columns`: briefer where it must be, and then without what matters least. 0: no limit.
 std::string progress_line(const ProgressState& state, double seconds, int columns = 0);
 
 }  // namespace heed::translate

@@ -49,8 +49,10 @@ TEST(progress_line, tells_all_where_there_is_room) {
       progress_line(some_state(), 1),
       "epoch 12/60  step 1200  loss 0.873  floor 0.154  41,234 tokens/s  lr 0.005  grad 0.82  0:08 left");
   EXPECT_EQ(progress_line(some_state(), 1, 79),
-            "epoch 12/60  loss 0.873  floor 0.154  41,234 tokens/s  grad 0.82  0:08 left");
-  EXPECT_EQ(progress_line(some_state(), 1, 40), "epoch 12/60  loss 0.873  0:08 left");
+            "ep 12/60 step 1200 loss 0.873 floor 0.154 41,234 tok/s lr 0.005 grad 0.82 0:08");
+  EXPECT_EQ(progress_line(some_state(), 1, 60),
+            "ep 12/60 loss 0.873 floor 0.154 41,234 tok/s grad 0.82 0:08");
+  EXPECT_EQ(progress_line(some_state(), 1, 30), "ep 12/60 loss 0.873 0:08");
   EXPECT_EQ(progress_line(some_state(), 1, 8), "loss 0.…");
 }
 
