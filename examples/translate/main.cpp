@@ -14,6 +14,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   heed::translate::add_train(app);
   heed::translate::add_infer(app);
+  heed::translate::add_eval(app);
+  heed::translate::add_corpus(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

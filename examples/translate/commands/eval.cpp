@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+#include <heed/tensor/threads.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "translate/commands/commands.h"
+#include "translate/commands/report.h"
+#include "translate/data/dataset.h"
+#include "translate/data/split.h"
+#include "translate/eval/evaluation.h"
+
+namespace heed::translate {
+namespace {
+
+struct EvalCommand {
+  std::string folder;
+  std::string data;  ///< as load_pairs() has it
+  std::optional<int64_t> examples;
+  std::optional<int64_t> holdout;
+  int64_t beam = 1;
+  bool strict = false;
+  bool json = false;
+  std::optional<int> threads;
+};
+
+/// The pairs to score, and those to choose an attention head on.
+struct Parts {
+  std::vector<SentencePair> test, validation;
+};
+
+/// All pairs are scored. Heads have to be chosen on other sources than those whose error rate is told, so
+/// of the alignments one half is for choosing, and only the other half counts.
+Parts parts_of_whole(std::vector<SentencePair> pairs) {
+  Parts parts{std::move(pairs), {}};
+  for (SentencePair& pair : parts.test) {
+    if (source_checksum(pair.source) % 2 == 0 || pair.alignment.empty()) continue;
+    parts.validation.push_back(pair);
+    pair.alignment.clear();
+  }
+  return parts;
+}
+
+/// The pairs to read: of a file whose held-out part is asked for, those that training reads at most.
+int64_t limit_of(const EvalCommand& command) {
+  const bool file_in_parts = command.holdout && !is_embedded(command.data);
+  return command.examples.value_or(file_in_parts ? preset_by_name("small").examples : 0);
+}
+
+Parts load_parts(const EvalCommand& command) {
+  LoadedPairs loaded = load_pairs(command.data, {.limit = limit_of(command), .strict = command.strict});
+  warn_of_skipped(command.data, loaded.report);
+  const int64_t holdout = command.holdout.value_or(is_embedded(command.data) ? kEmbeddedHoldout : 1);
+  if (holdout == 1) return parts_of_whole(std::move(loaded.pairs));
+  const size_t all = loaded.pairs.size();
+  Split parts = split(std::move(loaded.pairs), {.holdout = holdout, .validation = true});
+  if (parts.test.empty())
+    raise<ValueError>("[eval] wanted pairs that are held out, came none in {} with --holdout {}", all,
+                      holdout);
+  return {std::move(parts.test), std::move(parts.validation)};
+}
+
+void print_json(const EvalCommand& command, const Evaluation& result) {
+  nlohmann::ordered_json json = {{"sources", result.sources},
+                                 {"pairs", result.pairs},
+                                 {"beam", command.beam},
+                                 {"bleu", 100 * result.bleu.score},
+                                 {"brevity_penalty", result.bleu.brevity_penalty},
+                                 {"exact_match", result.exact_match},
+                                 {"token_accuracy", result.predictions.token_accuracy},
+                                 {"loss", result.predictions.loss},
+                                 {"loss_floor", result.predictions.floor},
+                                 {"target_tokens", result.predictions.tokens}};
+  if (result.alignment) {
+    json["alignment_error_rate"] = result.alignment->error_rate;
+    json["alignment_error_rate_lowest"] = result.alignment->lowest;
+    json["alignment_error_rate_validation"] = result.alignment->chosen_with;
+    json["alignment_layer"] = result.alignment->head.layer;
+    json["alignment_head"] = result.alignment->head.head;
+  }
+  fmt::print("{}\n", json.dump());
+}
+
+void print_text(const Evaluation& result) {
+  const Predictions& predictions = result.predictions;
+  fmt::print("{} sources with {} translations\n", result.sources, result.pairs);
+  fmt::print("BLEU                  {:.2f} (brevity penalty {:.3f})\n", 100 * result.bleu.score,
+             result.bleu.brevity_penalty);
+  fmt::print("exact match           {:.1f}%\n", 100 * result.exact_match);
+  fmt::print("token accuracy        {:.1f}% of {}\n", 100 * predictions.token_accuracy, predictions.tokens);
+  fmt::print("loss                  {:.4f} nats per target token (floor {:.4f})\n", predictions.loss,
+             predictions.floor);
+  if (!result.alignment) return;
+  const BestHead& best = *result.alignment;
+  fmt::print(
+      "alignment error rate  {:.3f} (lowest possible {:.3f}) by layer {}, head {}, chosen with {:.3f}\n",
+      best.error_rate, best.lowest, best.head.layer, best.head.head, best.chosen_with);
+}
+
+void run(const EvalCommand& command) {
+  if (command.threads) set_num_threads(*command.threads);
+  Translator translator = Translator::load(command.folder);
+  const Parts parts = load_parts(command);
+  const Evaluation result = evaluate(translator, parts.test, parts.validation, command.beam);
+  command.json ? print_json(command, result) : print_text(result);
+}
+
+constexpr auto kFooter =
+    "BLEU is that of sacreBLEU with --tokenize none and no smoothing, on cleaned words; all translations of "
+    "a\n"
+    "source are its references. The loss and the token accuracy are told with the true words fed back, and "
+    "the\n"
+    "alignment error rate, where the data has gold alignments, likewise: each target word is linked to the\n"
+    "source word that an attention head looks at most in the step that predicts it. The head is chosen on\n"
+    "sources that are not scored: those with crc32(source) % M == 1, or half of them without --holdout.\n"
+    "With --json one object is printed: bleu in [0, 100], exact_match and token_accuracy in [0, 1].\n\n"
+    "Examples: translate eval --dir model\n"
+    "          translate eval --dir model --data fra.txt --holdout 17 --beam 4 --json";
+
+}  // namespace
+
+void add_eval(CLI::App& app) {
+  CLI::App* eval = app.add_subcommand("eval", "Score a translator on sentences that it has not seen");
+  const auto command = std::make_shared<EvalCommand>();
+  eval->add_option("--dir", command->folder, "A folder that `train` wrote")->required();
+  eval->add_option("--data", command->data, kDataHelp);
+  eval->add_option("--examples", command->examples, "How many pairs to read; else all, with --holdout 17000")
+      ->check(CLI::PositiveNumber);
+  eval->add_option("--holdout", command->holdout,
+                   "Score the sources with crc32(source) % M == 0 alone; else all, of embedded data M = 12")
+      ->check(CLI::PositiveNumber);
+  eval->add_option("--beam", command->beam, "Hypotheses that a search keeps; 1 takes the likeliest words")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  eval->add_flag("--strict", command->strict, kStrictHelp);
+  eval->add_flag("--json", command->json, "Print one JSON object");
+  eval->add_option("--threads", command->threads, "Default: the processors that may be used")
+      ->check(CLI::PositiveNumber);
+  eval->footer(kFooter);
+  eval->callback([command] { run(*command); });
+}
+
+}  // namespace heed::translate
