@@ -56,7 +56,7 @@ class Program : public testing::Test {
   std::string path(const std::string& name) const { return (scratch_.folder() / name).string(); }
   std::string train(const std::string& rest) const {
     write(path("pairs.tsv"), small_data());
-    return "train --data " + path("pairs.tsv") + " --out " + path("model") + " " + rest;
+    return "train --overwrite --data " + path("pairs.tsv") + " --out " + path("model") + " " + rest;
   }
 
   Scratch scratch_;
@@ -72,8 +72,8 @@ TEST_F(Program, RefusesDataThatItCannotUse) {
 }
 
 TEST_F(Program, RefusesOptionsThatItDoesNotKnow) {
-  expect_refused(train("--preset huge"), 1, "wanted one of toy, small, base, came \"huge\"");
-  expect_refused(train("--model rnn"), 1, "wanted bahdanau or transformer, came \"rnn\"");
+  expect_refused(train("--preset huge"), 2, "wanted one of toy, small, base, came \"huge\"");
+  expect_refused(train("--model rnn"), 2, "wanted bahdanau or transformer, came \"rnn\"");
   expect_refused("train --epochs 1 --out /dev/null/model", 1, "/dev/null/model: cannot make this folder");
   EXPECT_EQ(run("train").status, 2);
   EXPECT_EQ(run("").status, 2);

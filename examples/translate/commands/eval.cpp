@@ -1,12 +1,13 @@
 #include <fmt/format.h>
-#include <heed/tensor/threads.h>
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 
+#include "translate/checkpoint.h"
 #include "translate/commands/commands.h"
+#include "translate/commands/options.h"
 #include "translate/commands/report.h"
 #include "translate/data/dataset.h"
 #include "translate/data/split.h"
@@ -17,13 +18,10 @@ namespace {
 
 struct EvalCommand {
   std::string folder;
-  std::string data;  ///< as load_pairs() has it
-  std::optional<int64_t> examples;
-  std::optional<int64_t> holdout;
+  Given given = std::make_shared<nlohmann::json>(nlohmann::json::object());  ///< of the data
   int64_t beam = 1;
   bool strict = false;
   bool json = false;
-  std::optional<int> threads;
 };
 
 /// The pairs to score, and those to choose an attention head on.
@@ -43,22 +41,38 @@ Parts parts_of_whole(std::vector<SentencePair> pairs) {
   return parts;
 }
 
-/// The pairs to read: of a file whose held-out part is asked for, those that training reads at most.
-int64_t limit_of(const EvalCommand& command) {
-  const bool file_in_parts = command.holdout && !is_embedded(command.data);
-  return command.examples.value_or(file_in_parts ? preset_by_name("small").examples : 0);
+/// Which pairs, and which of them.
+struct Selected {
+  std::string data;
+  int64_t examples = 0;  ///< 0: all
+  int64_t holdout = 0;   ///< 0: all
+};
+
+/// What was asked for, and for the rest what the training of this folder, if it tells of it, kept out.
+Selected selected(const EvalCommand& command) {
+  const std::filesystem::path path = recipe_path(command.folder);
+  const nlohmann::json& given = *command.given;
+  const Recipe recipe = std::filesystem::exists(path) ? load_recipe(path) : Recipe{};
+  Selected selected{given.value("data", recipe.data), 0, 0};
+  const bool same = selected.data == recipe.data || !(is_embedded(selected.data) || is_embedded(recipe.data));
+  const int64_t embedded_holdout = is_embedded(selected.data) ? kEmbeddedHoldout : 0;
+  selected.holdout = given.value("holdout", given.contains("data") ? embedded_holdout : recipe.holdout);
+  selected.examples = given.value("examples", same && selected.holdout > 1 ? recipe.examples : 0);
+  if (!given.contains("data") && selected.holdout == 0)
+    spdlog::warn("nothing was kept out of this training: these are the sentences that it has seen");
+  return selected;
 }
 
 Parts load_parts(const EvalCommand& command) {
-  LoadedPairs loaded = load_pairs(command.data, {.limit = limit_of(command), .strict = command.strict});
-  warn_of_skipped(command.data, loaded.report);
-  const int64_t holdout = command.holdout.value_or(is_embedded(command.data) ? kEmbeddedHoldout : 1);
-  if (holdout == 1) return parts_of_whole(std::move(loaded.pairs));
+  const Selected which = selected(command);
+  LoadedPairs loaded = load_pairs(which.data, {.limit = which.examples, .strict = command.strict});
+  warn_of_skipped(which.data, loaded.report);
+  if (which.holdout <= 1) return parts_of_whole(std::move(loaded.pairs));
   const size_t all = loaded.pairs.size();
-  Split parts = split(std::move(loaded.pairs), {.holdout = holdout, .validation = true});
+  Split parts = split(std::move(loaded.pairs), {.holdout = which.holdout, .validation = true});
   if (parts.test.empty())
-    raise<ValueError>("[eval] wanted pairs that are held out, came none in {} with --holdout {}", all,
-                      holdout);
+    raise<ValueError>("[eval] wanted sources with crc32(source) % {} == 0, came none in {} pairs",
+                      which.holdout, all);
   return {std::move(parts.test), std::move(parts.validation)};
 }
 
@@ -100,7 +114,6 @@ void print_text(const Evaluation& result) {
 }
 
 void run(const EvalCommand& command) {
-  if (command.threads) set_num_threads(*command.threads);
   Translator translator = Translator::load(command.folder);
   const Parts parts = load_parts(command);
   const Evaluation result = evaluate(translator, parts.test, parts.validation, command.beam);
@@ -124,20 +137,25 @@ constexpr auto kFooter =
 void add_eval(CLI::App& app) {
   CLI::App* eval = app.add_subcommand("eval", "Score a translator on sentences that it has not seen");
   const auto command = std::make_shared<EvalCommand>();
-  eval->add_option("--dir", command->folder, "A folder that `train` wrote")->required();
-  eval->add_option("--data", command->data, kDataHelp);
-  eval->add_option("--examples", command->examples, "How many pairs to read; else all, with --holdout 17000")
-      ->check(CLI::PositiveNumber);
-  eval->add_option("--holdout", command->holdout,
-                   "Score the sources with crc32(source) % M == 0 alone; else all, of embedded data M = 12")
-      ->check(CLI::PositiveNumber);
+  const Given& given = command->given;
+  eval->add_option("--dir", command->folder, "A folder that `train` wrote")->required()->type_name("DIR");
+  eval->add_option_function<std::string>(
+          "--data", [given](const std::string& text) { (*given)["data"] = text; },
+          std::string(kDataHelp) + "; the default is what it was trained on")
+      ->type_name("FILE");
+  eval->add_flag("--strict", command->strict, kStrictHelp);
+  add_examples_option(*eval, given,
+                      "How many pairs to read; the default is all, with --holdout as in training");
+  add_count(*eval, given, "--holdout",
+            "Score the sources with crc32(source) % N == 0 alone; the default is as in training, and all of "
+            "other data")
+      ->check(from(1));
   eval->add_option("--beam", command->beam, "Hypotheses that a search keeps; 1 takes the likeliest words")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  eval->add_flag("--strict", command->strict, kStrictHelp);
+      ->type_name("K")
+      ->check(from(1));
   eval->add_flag("--json", command->json, "Print one JSON object");
-  eval->add_option("--threads", command->threads, "Default: the processors that may be used")
-      ->check(CLI::PositiveNumber);
+  add_threads_option(*eval);
   eval->footer(kFooter);
   eval->callback([command] { run(*command); });
 }

@@ -13,7 +13,8 @@ std::vector<Sentence> translations_of(Translator& translator, const std::vector<
   std::vector<std::string> texts;
   for (const Question& question : asked) texts.push_back(joined(question.source));
   std::vector<Sentence> out;
-  for (const std::string& translation : translator.translate(texts)) out.push_back(words(translation));
+  for (const Translation& translation : translator.translate(texts, {.beam = beam}))
+    out.push_back(words(translation.text));
   return out;
 }
 
