@@ -15,9 +15,10 @@ struct Outcome {
   std::string output;  // standard output and standard error
 };
 
-/// Runs `translate ARGUMENTS` as a shell would, in one thread.
-inline Outcome run(const std::string& arguments) {
-  const std::string command = "HEED_NUM_THREADS=1 " HEED_TRANSLATE " " + arguments + " 2>&1";
+/// Runs `PROGRAM ARGUMENTS` as a shell would, in one thread. With `> FILE` in them, the output is what goes
+/// to standard error.
+inline Outcome run_program(const std::string& program, const std::string& arguments) {
+  const std::string command = "HEED_NUM_THREADS=1 " + program + " 2>&1 " + arguments;
   FILE* pipe = popen(command.c_str(), "r");
   Outcome outcome;
   for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe))
@@ -25,6 +26,8 @@ inline Outcome run(const std::string& arguments) {
   outcome.status = WEXITSTATUS(pclose(pipe));
   return outcome;
 }
+
+inline Outcome run(const std::string& arguments) { return run_program(HEED_TRANSLATE, arguments); }
 
 inline void write(const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; }
 
