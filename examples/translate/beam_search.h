@@ -37,7 +37,8 @@ struct Hypothesis {
 /// each, all different, those that are finished before those that are not, and the better score first. A step
 /// keeps the `beam` likeliest continuations of all that is kept of a sentence; one that ends is done, and the
 /// sentence is, too, when nothing unfinished can still beat `beam` finished ones. What has probability 0 is
-/// never chosen. ValueError for a beam or length below 1, a negative penalty, or a probability that is NaN.
+/// never chosen; a sentence all of whose hypotheses lead nowhere has none. ValueError for a beam or length
+/// below 1, a negative penalty, or a probability that is NaN.
 std::vector<std::vector<Hypothesis>> beam_search(StepModel& model, int64_t sentences,
                                                  const BeamOptions& options);
 

@@ -73,7 +73,8 @@ std::vector<Tensor> look_again(nn::EncoderDecoder& model, const Source& source,
                                std::span<const Hypothesis> chosen) {
   const auto decoding = model.start(source.ids, source.lengths, {.attention = true});
   size_t steps = 0;
-  for (const Hypothesis& hypothesis : chosen) steps = std::max(steps, hypothesis.tokens.size() + 1);
+  for (const Hypothesis& hypothesis : chosen)
+    steps = std::max(steps, hypothesis.tokens.size() + (hypothesis.finished ? 1 : 0));
   std::vector<int64_t> last(chosen.size(), Vocabulary::kBegin);
   std::vector<Tensor> weights;
   for (size_t step = 0; step < steps; ++step) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "translate/data/dataset.h"
 
@@ -17,7 +18,10 @@ using nlohmann::json;
 /// The embedded corpus is larger and its sentences longer than the toy set: these make a good translator of
 /// it.
 constexpr int64_t kCorpusExamples = 6000;
-constexpr int64_t kCorpusEpochs = 20;
+constexpr int64_t kEmbeddedEpochs = 20;
+
+/// What need not be as it was when a training goes on.
+const std::set<std::string> kMayChange{"data", "strict", "epochs", "steps"};
 
 json to_json(const Recipe& r) {
   return {{"data", r.data},
@@ -53,14 +57,9 @@ Recipe from_json(const json& all) {
           .steps = all.at("steps")};
 }
 
-int64_t default_examples(const std::string& data, const Preset& preset) {
-  if (data.empty()) return kCorpusExamples;
-  return is_embedded(data) ? 0 : preset.examples;
-}
-
-json defaults(const std::string& data, const std::string& preset_name) {
-  const Preset& preset = preset_by_name(preset_name);
+json defaults(const std::string& preset_name, const std::string& data) {
   const bool embedded = is_embedded(data);
+  const Preset& preset = preset_by_name(preset_name);
   return to_json({.data = data,
                   .strict = false,
                   .preset = preset_name,
@@ -68,12 +67,14 @@ json defaults(const std::string& data, const std::string& preset_name) {
                   .score = "additive",
                   .position = "sinusoidal",
                   .norm = "post",
-                  .examples = default_examples(data, preset),
+                  .examples = data.empty() ? kCorpusExamples
+                              : embedded   ? 0
+                                           : preset.examples,
                   .holdout = embedded ? kEmbeddedHoldout : 0,
                   .lr = preset.lr,
                   .warmup_steps = preset.warmup_steps,
                   .seed = 0,
-                  .epochs = embedded ? kCorpusEpochs : preset.epochs,
+                  .epochs = embedded ? kEmbeddedEpochs : preset.epochs,
                   .steps = 0});
 }
 
@@ -99,7 +100,7 @@ void expect_belongs(const json& given, const char* key, const std::string& model
 }  // namespace
 
 Recipe make_recipe(const json& given) {
-  json all = defaults(given.value("data", ""), given.value("preset", "toy"));
+  json all = defaults(given.value("preset", "toy"), given.value("data", ""));
   all.update(given);
   all.update(how_long(given));
   Recipe recipe = from_json(all);
@@ -113,13 +114,13 @@ Recipe continued(const Recipe& recipe, const json& given) {
   json all = to_json(recipe);
   std::string differences;
   for (const auto& [key, value] : given.items()) {
-    if (key == "data" || key == "epochs" || key == "steps" || all.at(key) == value) continue;
+    if (kMayChange.contains(key) || all.at(key) == value) continue;
     differences += fmt::format("{}{} {}, came {}", differences.empty() ? "" : "; ", option_of(key),
                                all.at(key).dump(), value.dump());
   }
   if (!differences.empty())
     raise<ValueError>("[train] wanted to go on as it was begun, with {}", differences);
-  if (given.contains("data")) all["data"] = given.at("data");
+  all.update(given);
   all.update(how_long(given));
   return from_json(all);
 }

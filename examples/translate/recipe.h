@@ -11,8 +11,8 @@ namespace heed::translate {
 /// All that a training is told: with the data, enough to repeat it to the last bit. In files and in `given`
 /// below, each member goes by the name of its option in `train`, with _ for -.
 struct Recipe {
-  std::string data;     ///< as load_pairs() has it
-  bool strict = false;  ///< whether a broken line of it is an error
+  std::string data;     ///< what load_pairs() reads
+  bool strict = false;  ///< a line that holds no pair is an error
   std::string preset;
   std::string model, score, position, norm;
   int64_t examples = 0;  ///< pairs that are read; 0: all

@@ -69,7 +69,9 @@ const Batch& Training::next_batch() {
     order_.emplace(static_cast<int64_t>(examples_.size()), options_.batch, options_.seed, epoch);
     order_epoch_ = epoch;
   }
-  batch_ = make_batch(examples_, order_->batch(steps_ % steps_per_epoch_), options_.length);
+  const auto chosen = order_->batch(steps_ % steps_per_epoch_);
+  batch_ =
+      make_batch(examples_, chosen, options_.length > 0 ? options_.length : longest_of(examples_, chosen));
   return batch_;
 }
 

@@ -14,7 +14,7 @@ namespace heed::translate {
 
 struct TrainingOptions {
   int64_t batch = 64;
-  int64_t length = 0;  ///< to which sentences are filled up
+  int64_t length = 0;  ///< to which sentences are filled up; 0: that of the longest in the batch
   optim::Schedule lr = optim::constant(0.005);
   double clip = 1;  ///< of the gradients' common norm
   uint64_t seed = 0;

@@ -79,7 +79,7 @@ nlohmann::ordered_json to_json(const Recipe& recipe, Translator& translator, con
 void run(const BenchCommand& command) {
   const Recipe recipe = recipe_given(*command.given);
   const Preset& preset = preset_by_name(recipe.preset);
-  const RecipeData data = load_data(recipe);
+  const Split data = load_data(recipe);
   manual_seed(recipe.seed);
   Translator translator(architecture_of(recipe), Vocabulary(sources(data.training), preset.min_frequency),
                         Vocabulary(targets(data.training), preset.min_frequency));

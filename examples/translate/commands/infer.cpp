@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <heed/tensor/error.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -32,11 +33,22 @@ void print(const std::vector<Translation>& translations, const InferCommand& com
   std::fflush(stdout);
 }
 
+/// Sentence number `number` is text. ValueError that names it.
+void expect_text(const std::string& sentence, size_t number) {
+  try {
+    words(sentence);
+  } catch (const ValueError& problem) {
+    raise<ValueError>("[infer] sentence {}: {}", number, problem.what());
+  }
+}
+
 /// Some lines at a time, and one at a time from someone who waits for the answer.
 void translate_lines(Translator& translator, const InferCommand& command) {
   const size_t most = isatty(STDIN_FILENO) != 0 ? 1 : kLinesAtOnce;
   std::vector<std::string> lines;
+  size_t number = 0;
   for (std::string line; std::getline(std::cin, line);) {
+    expect_text(line, ++number);
     lines.push_back(line);
     if (lines.size() < most) continue;
     print(translator.translate(lines, command.options), command);
@@ -47,10 +59,9 @@ void translate_lines(Translator& translator, const InferCommand& command) {
 
 void run(const InferCommand& command) {
   Translator translator = Translator::load(command.folder);
-  if (command.texts.empty())
-    translate_lines(translator, command);
-  else
-    print(translator.translate(command.texts, command.options), command);
+  if (command.texts.empty()) return translate_lines(translator, command);
+  for (size_t i = 0; i < command.texts.size(); ++i) expect_text(command.texts[i], i + 1);
+  print(translator.translate(command.texts, command.options), command);
 }
 
 }  // namespace

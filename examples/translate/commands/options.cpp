@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include "translate/commands/report.h"
 #include "translate/data/dataset.h"
-#include "translate/data/split.h"
 
 namespace heed::translate {
 namespace {
@@ -60,6 +60,11 @@ CLI::Option* add_text(CLI::App& command, const Given& given, const std::string& 
                       const std::string& help) {
   return command.add_option_function<std::string>(
       option, [given, key = key_of(option)](const std::string& text) { (*given)[key] = text; }, help);
+}
+
+/// The path of a file as it is known in every folder, so that a training can be taken up from another one.
+std::string from_anywhere(const std::string& data) {
+  return is_embedded(data) ? data : std::filesystem::absolute(data).string();
 }
 
 /// A number, or all: 0.
@@ -127,7 +132,10 @@ void add_examples_option(CLI::App& command, const Given& given, const std::strin
 }
 
 void add_data_options(CLI::App& command, const Given& given) {
-  add_text(command, given, "--data", std::string(kDataHelp) + "; else the embedded corpus")
+  command
+      .add_option_function<std::string>(
+          "--data", [given](const std::string& data) { (*given)["data"] = from_anywhere(data); },
+          std::string(kDataHelp) + "; else the embedded corpus")
       ->type_name("FILE");
   command.add_flag_callback(
       "--strict", [given] { (*given)["strict"] = true; }, kStrictHelp);
@@ -182,13 +190,13 @@ Recipe recipe_given(const nlohmann::json& given) {
   }
 }
 
-RecipeData load_data(const Recipe& recipe) {
+Split load_data(const Recipe& recipe) {
   LoadedPairs loaded = load_pairs(recipe.data, {.limit = recipe.examples, .strict = recipe.strict});
   warn_of_skipped(recipe.data, loaded.report);
-  Split parts = split(std::move(loaded.pairs), {.holdout = recipe.holdout});
-  if (parts.training.empty())
-    raise<ValueError>("[train] wanted pairs to train on, came {} and all are held out", parts.test.size());
-  return {std::move(parts.training), std::move(parts.test)};
+  Split data = split(std::move(loaded.pairs), {.holdout = recipe.holdout});
+  if (data.training.empty())
+    raise<ValueError>("[train] wanted pairs to train on, came {} and all are held out", data.test.size());
+  return data;
 }
 
 }  // namespace heed::translate

@@ -3,9 +3,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <vector>
 
-#include "translate/data/pairs.h"
+#include "translate/data/split.h"
 #include "translate/recipe.h"
 
 namespace CLI {
@@ -51,9 +50,6 @@ Recipe recipe_given(const nlohmann::json& given);
 
 /// The pairs that a recipe trains on, and those that it keeps out. The lines that had to be skipped are
 /// logged.
-struct RecipeData {
-  std::vector<SentencePair> training, held_out;
-};
-RecipeData load_data(const Recipe& recipe);
+Split load_data(const Recipe& recipe);
 
 }  // namespace heed::translate

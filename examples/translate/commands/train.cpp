@@ -68,25 +68,23 @@ void report(const TrainCommand& command, const SessionResult& result, int64_t st
   throw CLI::RuntimeError(kSignalStatus + result.signal);
 }
 
-void run(const TrainCommand& command, const Recipe& recipe, const RecipeData& data, Translator& translator) {
-  const int64_t length = translator.architecture().length;
+void run(const TrainCommand& command, const Recipe& recipe, const Split& data, Translator& translator) {
   spdlog::info("{} {}: {} parameters, {} pairs, {} + {} words, {} threads", recipe.preset, recipe.model,
                translator.model().parameter_count(), data.training.size(), translator.source().size(),
                translator.target().size(), num_threads());
-  const auto examples = encode_pairs(data.training, translator.source(), translator.target(), length);
+  const auto examples =
+      encode_pairs(data.training, translator.source(), translator.target(), translator.architecture().length);
   const double floor = loss_floor(examples);
-  Training training(translator.model(), examples,
-                    {.batch = preset_by_name(recipe.preset).batch,
-                     .length = length,
-                     .lr = schedule_of(recipe),
-                     .seed = recipe.seed});
+  Training training(
+      translator.model(), examples,
+      {.batch = preset_by_name(recipe.preset).batch, .lr = schedule_of(recipe), .seed = recipe.seed});
   if (command.resume) load_checkpoint(command.out, training);
   const int64_t steps = recipe.steps > 0 ? recipe.steps : recipe.epochs * training.steps_per_epoch();
   if (training.steps() > 0) spdlog::info("going on after step {} of {}", training.steps(), steps);
   save_recipe(recipe_path(command.out), recipe);
   const SessionResult result = run_session(training, translator, command.out, steps, floor);
   report(command, result, training.steps(), floor);
-  if (!data.held_out.empty()) show_unseen(translator, data.held_out);
+  if (!data.test.empty()) show_unseen(translator, data.test);
 }
 
 void begin(const TrainCommand& command) {
@@ -95,7 +93,7 @@ void begin(const TrainCommand& command) {
     raise<ValueError>(
         "[train] {}: there is a model already: --resume goes on with its training, --overwrite begins anew",
         command.out);
-  const RecipeData data = load_data(recipe);
+  const Split data = load_data(recipe);
   const int64_t min_frequency = preset_by_name(recipe.preset).min_frequency;
   manual_seed(recipe.seed);
   Translator translator(architecture_of(recipe), Vocabulary(sources(data.training), min_frequency),
