@@ -53,6 +53,12 @@ TEST_F(EvalProgram, ScoresWhatTrainingKeptOut) {
             sources);
 }
 
+TEST_F(EvalProgram, ModelsOfMadeUpLanguagesAreLongEnoughForThem) {
+  ASSERT_EQ(run("train --data reverse:12 --examples 100 --steps 1 --out " + path("long")).status, 0);
+  EXPECT_EQ(number(contents_of(path("long") + "/config.json"), "\"length\":"), 13);
+  EXPECT_EQ(number(contents_of(model() + "/config.json"), "\"length\":"), 10);
+}
+
 TEST_F(EvalProgram, TellsTheSameInWords) {
   const std::string json = run(eval("--json")).output, text = run(eval("")).output;
   EXPECT_NEAR(number(text, "BLEU "), number(json, "\"bleu\":"), 0.006) << text;
