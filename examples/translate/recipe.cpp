@@ -128,6 +128,7 @@ Recipe continued(const Recipe& recipe, const json& given) {
 Architecture architecture_of(const Recipe& recipe) {
   Architecture architecture = architecture_of(preset_by_name(recipe.preset),
                                               static_cast<ModelKind>(model_names().place(recipe.model)));
+  architecture.length = std::max(architecture.length, longest_sentence(recipe.data) + 1);
   architecture.score = static_cast<nn::ScoreKind>(score_names().place(recipe.score));
   architecture.position = static_cast<nn::PositionKind>(position_names().place(recipe.position));
   architecture.norm = static_cast<nn::NormPlace>(norm_names().place(recipe.norm));

@@ -122,6 +122,16 @@ TEST(dataset, names) {
   EXPECT_FALSE(is_embedded("copy") || is_embedded("./copy:3"));
 }
 
+TEST(dataset, the_longest_sentences) {
+  for (const char* name : {"", "copy:4", "reverse:30"}) {
+    int64_t longest = 0;
+    for (const SentencePair& pair : load_pairs(name).pairs)
+      longest = std::max({longest, std::ssize(pair.source), std::ssize(pair.target)});
+    EXPECT_EQ(longest_sentence(name), longest) << name;
+  }
+  EXPECT_EQ(longest_sentence("pairs.tsv"), 0);
+}
+
 TEST(dataset, names_that_stand_for_nothing) {
   for (const char* name : {"copy:", "copy:0", "copy:-3", "copy:1001", "copy:x", "copy:3x", "copy: 3",
                            "copy:99999999999999999999"})

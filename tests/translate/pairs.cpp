@@ -4,6 +4,7 @@
 #include <heed/tensor/error.h>
 
 #include "scratch.h"
+#include "translate/data/vocabulary.h"
 
 namespace heed::translate {
 namespace {
@@ -40,6 +41,19 @@ TEST(pairs, byte_order_mark_and_line_ends_make_no_difference) {
   EXPECT_TRUE(same("Go.\tVa !\nHi.\tSalut."));
   EXPECT_TRUE(same("Go.\tVa !\r\nHi.\tSalut.\r\n"));
   EXPECT_TRUE(same("\xEF\xBB\xBFGo.\tVa !\r\nHi.\tSalut.\r\n"));
+}
+
+TEST(case_C33, a_file_in_either_spelling_gives_the_same_vocabulary_and_ids) {
+  const LoadedPairs special = loaded(
+      "He's here.\tÇa va\u202F? Oui\u2009!\u00A0J\u2019ai froid.\nGo\u00A0!\tE\u0301te\u0301\u202F!\n");
+  const LoadedPairs plain = loaded("HE\u2018S here.\tça va ? oui ! j'ai froid.\ngo!\tété !\n");
+  EXPECT_EQ(special.pairs, plain.pairs);
+  const Vocabulary words(targets(special.pairs), 1);
+  EXPECT_EQ(words, Vocabulary(targets(plain.pairs), 1));
+  EXPECT_EQ(words.size(), 4 + 9);  // ça va ? oui ! j'ai froid . été
+  for (int64_t id = 0; id < words.size(); ++id)
+    for (const char* space : {"\u202F", "\u2009", "\u00A0", "\u2019"})
+      EXPECT_EQ(words.word(id).find(space), std::string::npos) << words.word(id);
 }
 
 TEST(pairs, broken_lines_are_skipped_and_reported) {

@@ -1,43 +1,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "tests/translate/run.h"
 #include "tests/translate/scratch.h"
 
 namespace heed::translate {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Outcome {
-  int status = 0;
-  std::string output;  // standard output and standard error
-};
-
-/// Runs `translate ARGUMENTS` as a shell would, in one thread.
-Outcome run(const std::string& arguments) {
-  const std::string command = "HEED_NUM_THREADS=1 " HEED_TRANSLATE " " + arguments + " 2>&1";
-  FILE* pipe = popen(command.c_str(), "r");
-  Outcome outcome;
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe))
-    outcome.output.push_back(static_cast<char>(c));
-  outcome.status = WEXITSTATUS(pclose(pipe));
-  return outcome;
-}
-
-void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
-
-/// The one line that a refusal is.
-void expect_refused(const std::string& arguments, int status, const std::string& reason) {
-  const Outcome outcome = run(arguments);
-  EXPECT_EQ(outcome.status, status) << outcome.output;
-  EXPECT_NE(outcome.output.find(reason), std::string::npos) << outcome.output;
-  EXPECT_EQ(std::ranges::count(outcome.output, '\n'), 1) << outcome.output;
-}
 
 /// A file of pairs in which each word has one translation.
 std::string small_data() {

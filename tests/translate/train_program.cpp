@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <heed/tensor/files/safetensors.h>
 
-#include "tests/translate/run_program.h"
+#include "tests/translate/run.h"
 #include "tests/translate/scratch.h"
 #include "tests/translate/small_translator.h"
 

@@ -124,18 +124,22 @@ void add_model_options(CLI::App& command, const Given& given) {
       ->check(one_of(norm_names()));
 }
 
+void add_examples_option(CLI::App& command, const Given& given, const std::string& help) {
+  command
+      .add_option_function<std::string>(
+          "--examples", [given](const std::string& text) { (*given)["examples"] = examples_of(text); }, help)
+      ->check(accepted_by([](const std::string& text) { examples_of(text); }, "N or all"));
+}
+
 void add_data_options(CLI::App& command, const Given& given) {
   command
       .add_option_function<std::string>(
-          "--data", [given](const std::string& data) { (*given)["data"] = from_anywhere(data); }, kDataHelp)
+          "--data", [given](const std::string& data) { (*given)["data"] = from_anywhere(data); },
+          std::string(kDataHelp) + "; else the embedded corpus")
       ->type_name("FILE");
   command.add_flag_callback(
       "--strict", [given] { (*given)["strict"] = true; }, kStrictHelp);
-  command
-      .add_option_function<std::string>(
-          "--examples", [given](const std::string& text) { (*given)["examples"] = examples_of(text); },
-          "How many pairs to read; the default is the preset's")
-      ->check(accepted_by([](const std::string& text) { examples_of(text); }, "N or all"));
+  add_examples_option(command, given, "How many pairs to read; the default is the preset's");
   add_count(command, given, "--holdout", "Keep out of training the sources with crc32(source) % N == 0")
       ->check(from(0));
 }

@@ -35,7 +35,9 @@ CLI::Option* add_rate(CLI::App& command, const Given& given, const std::string& 
                       const std::string& help);
 /// --model, --preset, and what shapes the models.
 void add_model_options(CLI::App& command, const Given& given);
-/// --data, --examples and --holdout.
+/// --examples, a number or all
+void add_examples_option(CLI::App& command, const Given& given, const std::string& help);
+/// --data, --strict, --examples and --holdout.
 void add_data_options(CLI::App& command, const Given& given);
 /// --seed
 void add_seed_option(CLI::App& command, const Given& given);

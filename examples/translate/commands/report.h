@@ -6,8 +6,7 @@
 
 namespace heed::translate {
 
-inline constexpr auto kDataHelp =
-    "Sentence pairs, source TAB target per line; or copy:N, reverse:N; else the embedded corpus";
+inline constexpr auto kDataHelp = "Source TAB target per line, or copy:N, or reverse:N";
 inline constexpr auto kStrictHelp = "Stop at the first line that holds no pair; else such lines are skipped";
 
 /// Tells on standard error which lines of `data` were skipped, and how many.

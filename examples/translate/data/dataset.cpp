@@ -43,6 +43,12 @@ int64_t longest_of(const NamedTask& named, std::string_view data) {
 
 bool is_embedded(const std::string& data) { return data.empty() || task_of(data); }
 
+int64_t longest_sentence(const std::string& data) {
+  if (data.empty()) return kCorpusLongest;
+  const NamedTask* const named = task_of(data);
+  return named ? longest_of(*named, data) : 0;
+}
+
 LoadedPairs load_pairs(const std::string& data, const ReadOptions& options) {
   if (options.limit < 0)
     raise<ValueError>("[data] wanted a limit of 0 (all) or more, came {}", options.limit);

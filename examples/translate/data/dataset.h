@@ -18,6 +18,10 @@ inline constexpr int64_t kTaskLongest = 1000;
 /// Whether this names data that comes with the program: "" (the embedded corpus), "copy:N" or "reverse:N".
 bool is_embedded(const std::string& data);
 
+/// How many words the longest sentence of data that comes with the program can have; 0 for a file, of which
+/// this is not known.
+int64_t longest_sentence(const std::string& data);
+
 /// The sentence pairs that `data` names: those of the embedded corpus when it is empty, of a made-up language
 /// with sentences of up to N letters for "copy:N" and "reverse:N", else those of a file (`./copy:9` is one).
 /// With a limit, no more pairs than that. ValueError for an N that is not a number from 1 to kTaskLongest,
