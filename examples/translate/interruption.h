@@ -1,11 +1,13 @@
 #pragma once
 
 #include <csignal>
+#include <cstddef>
+#include <vector>
 
 namespace heed::translate {
 
 /// While it lives, Ctrl-C and SIGTERM only leave a note, so that work can end at a good place; the second one
-/// ends the process at once, as it would have otherwise. One at a time.
+/// ends the process at once, as it would have otherwise. One at a time, in the thread that works.
 class Interruption {
  public:
   Interruption();
@@ -17,6 +19,8 @@ class Interruption {
   static int signal();
 
  private:
+  std::vector<std::byte> stack_;
+  stack_t old_stack_{};
   struct sigaction old_interrupt_ {};
   struct sigaction old_terminate_ {};
 };
