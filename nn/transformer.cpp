@@ -109,8 +109,12 @@ Variable TransformerDecoderLayer::step(const Variable& x, Cache& cache, const Ma
     cache.own = next;
     return self_attention_.attend(inside, cache.own);
   });
-  y = cross_attention_residual_(
-      y, [&](const Variable& inside) { return cross_attention_.attend(inside, cache.memory, memory_mask); });
+  y = cross_attention_residual_(y, [&](const Variable& inside) {
+    if (!cache.keep_weights) return cross_attention_.attend(inside, cache.memory, memory_mask);
+    const Attended attended = cross_attention_.attend_with_weights(inside, cache.memory, memory_mask);
+    cache.weights = attended.weights;
+    return attended.output;
+  });
   return feed_forward_residual_(y, feed_forward_);
 }
 

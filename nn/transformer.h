@@ -83,6 +83,9 @@ class TransformerDecoderLayer : public Layer<TransformerDecoderLayer> {
   /// What a step-by-step pass keeps: the keys and values of all places so far, and those of the memory.
   struct Cache {
     KeysValues own, memory;
+    bool keep_weights = false;
+    Variable weights =
+        {};  ///< of the last step's attention to the memory, (batch, heads, 1, keys), where kept
   };
   Cache start(const Variable& memory);
   /// The next place, x (batch, 1, width).

@@ -1,7 +1,9 @@
 #include <cmath>
 
+#include <heed/autograd/ops/index.h>
 #include <heed/autograd/ops/views.h>
 #include <heed/nn/transformer_model.h>
+#include <heed/tensor/kernels/index.h>
 
 namespace heed::nn {
 namespace {
@@ -55,23 +57,44 @@ Variable TransformerModel::forward(const Tensor& source, const Tensor& source_le
 
 class TransformerModel::Steps : public Decoding {
  public:
-  Steps(TransformerModel& model, const Variable& memory, Mask mask)
-      : model_(model), cache_(model.decoder_.start(memory)), mask_(std::move(mask)) {}
+  Steps(TransformerModel& model, const Variable& memory, Tensor lengths, const DecodingOptions& options)
+      : model_(model), cache_(model.decoder_.start(memory)), lengths_(std::move(lengths)) {
+    for (auto& layer : cache_) layer.keep_weights = options.attention;
+  }
 
   Variable step(const Tensor& ids) override {
     const Variable x = model_.embed(model_.target_embedding_, ids.unsqueeze(1), place_++);
-    return model_.output_(model_.decoder_.step(x, cache_, mask_)).squeeze(1);
+    return model_.output_(model_.decoder_.step(x, cache_, Mask::valid_lengths(lengths_))).squeeze(1);
+  }
+
+  std::vector<Tensor> attention() const override {
+    std::vector<Tensor> weights;
+    for (const auto& layer : cache_) weights.push_back(kept_weights(layer.weights).squeeze(2));
+    return weights;
+  }
+
+  void select(const Tensor& rows) override {
+    lengths_ = kernels::index_select(lengths_, 0, rows);
+    for (auto& layer : cache_) {
+      select_rows(layer.memory, rows);
+      if (place_ > 0) select_rows(layer.own, rows);
+    }
   }
 
  private:
+  static void select_rows(KeysValues& cached, const Tensor& rows) {
+    cached = {index_select(cached.keys, 0, rows), index_select(cached.values, 0, rows)};
+  }
+
   TransformerModel& model_;
   TransformerDecoder::Cache cache_;
-  Mask mask_;
+  Tensor lengths_;  // i64 (batch), of the sources
   int64_t place_ = 0;
 };
 
-std::unique_ptr<Decoding> TransformerModel::start(const Tensor& source, const Tensor& source_lengths) {
-  return std::make_unique<Steps>(*this, encode(source, source_lengths), Mask::valid_lengths(source_lengths));
+std::unique_ptr<Decoding> TransformerModel::start(const Tensor& source, const Tensor& source_lengths,
+                                                  const DecodingOptions& options) {
+  return std::make_unique<Steps>(*this, encode(source, source_lengths), source_lengths, options);
 }
 
 }  // namespace heed::nn

@@ -25,7 +25,8 @@ class TransformerModel : public EncoderDecoder {
  public:
   explicit TransformerModel(const TransformerModelOptions& options);
   Variable forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in) override;
-  std::unique_ptr<Decoding> start(const Tensor& source, const Tensor& source_lengths) override;
+  std::unique_ptr<Decoding> start(const Tensor& source, const Tensor& source_lengths,
+                                  const DecodingOptions& options = {}) override;
 
  private:
   class Steps;

@@ -23,7 +23,10 @@ constexpr std::array kPresets{
            .batch = 64,
            .length = 10,
            .min_frequency = 2,
-           .dropout = 0.1}},
+           .dropout = 0.1,
+           .lr = 0.005,
+           .warmup_steps = 0,
+           .epochs = 100}},
     Named{"small",
           {.examples = 17000,
            .width = 256,
@@ -33,7 +36,10 @@ constexpr std::array kPresets{
            .batch = 64,
            .length = 16,
            .min_frequency = 2,
-           .dropout = 0.1}},
+           .dropout = 0.1,
+           .lr = 0.001,
+           .warmup_steps = 400,
+           .epochs = 20}},
     Named{"base",
           {.examples = 17000,
            .width = 512,
@@ -43,7 +49,10 @@ constexpr std::array kPresets{
            .batch = 64,
            .length = 32,
            .min_frequency = 1,
-           .dropout = 0.1}},
+           .dropout = 0.1,
+           .lr = 0.001,
+           .warmup_steps = 400,
+           .epochs = 20}},
 };
 
 }  // namespace
@@ -56,13 +65,5 @@ const Preset& preset_by_name(const std::string& name) {
   }
   raise<ValueError>("[preset] wanted one of {}, came \"{}\"", known, name);
 }
-
-ModelKind model_kind_by_name(const std::string& name) {
-  if (name == "bahdanau") return ModelKind::bahdanau;
-  if (name == "transformer") return ModelKind::transformer;
-  raise<ValueError>("[model] wanted bahdanau or transformer, came \"{}\"", name);
-}
-
-std::string name_of(ModelKind kind) { return kind == ModelKind::bahdanau ? "bahdanau" : "transformer"; }
 
 }  // namespace heed::translate

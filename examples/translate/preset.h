@@ -5,9 +5,7 @@
 
 namespace heed::translate {
 
-enum class ModelKind { bahdanau, transformer };
-
-/// The size of a model and of its training.
+/// The size of a model, and how one of that size is trained.
 struct Preset {
   int64_t examples;      ///< pairs that are read
   int64_t width;         ///< of embeddings and states
@@ -18,13 +16,12 @@ struct Preset {
   int64_t length;         ///< ids of a sentence, the end marker included
   int64_t min_frequency;  ///< rarer words are <unk>
   double dropout;
+  double lr;             ///< Adam's learning rate, at its highest
+  int64_t warmup_steps;  ///< up to that rate, which then falls with the square root of the step; 0: constant
+  int64_t epochs;        ///< on pairs from a file
 };
 
 /// ValueError that lists the presets when there is none of that name.
 const Preset& preset_by_name(const std::string& name);
-
-/// ValueError that lists the models when there is none of that name.
-ModelKind model_kind_by_name(const std::string& name);
-std::string name_of(ModelKind kind);
 
 }  // namespace heed::translate

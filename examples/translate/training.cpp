@@ -1,13 +1,12 @@
 #include "translate/training.h"
 
 #include <heed/nn/loss.h>
-#include <heed/optim/adam.h>
 #include <heed/optim/clip.h>
 #include <heed/tensor/creation.h>
+#include <heed/tensor/kernels/reduce.h>
+#include <zlib.h>
 
 #include <cmath>
-
-#include "translate/progress.h"
 
 namespace heed::translate {
 namespace {
@@ -22,47 +21,123 @@ Variable batch_loss(nn::EncoderDecoder& model, const Batch& batch) {
                            {.ignore_index = Vocabulary::kPadding});
 }
 
+/// A number that tells these examples from others.
+int64_t fingerprint(std::span<const Encoded> examples) {
+  uLong crc = crc32(0, nullptr, 0);
+  const auto add = [&](const std::vector<int64_t>& ids) {
+    const auto bytes = std::as_bytes(std::span(ids));
+    crc = crc32(crc, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size()));
+  };
+  for (const Encoded& example : examples) add(example.source), add(example.target);
+  return static_cast<int64_t>(crc);
+}
+
+/// The first parameter with a value or a gradient that is not finite; nullptr if there is none.
+const std::string* first_not_finite(const NamedVariables& parameters) {
+  for (const auto& [name, parameter] : parameters) {
+    if (!kernels::all_finite(parameter.data())) return &name;
+    if (parameter.grad().defined() && !kernels::all_finite(parameter.grad().data())) return &name;
+  }
+  return nullptr;
+}
+
+int64_t number_at(const std::map<std::string, Tensor>& place, const char* key) {
+  const auto found = place.find(key);
+  if (found == place.end() || found->second.dtype() != DType::i64 || found->second.numel() != 1)
+    raise<ValueError>("[training] wanted a place with the number \"{}\", came one without", key);
+  return *found->second.data<int64_t>();
+}
+
 }  // namespace
 
-TrainingResult train(Translator& translator, std::span<const Encoded> examples,
-                     const TrainingOptions& options) {
-  nn::EncoderDecoder& model = translator.model();
-  optim::Adam optimizer(model.named_parameters(), {.lr = options.lr});
-  const std::vector<Variable> parameters = model.parameters();
-  const auto count = static_cast<int64_t>(examples.size());
-  ProgressState state{.epochs = options.epochs, .floor = loss_floor(examples)};
-  state.steps = options.epochs * EpochOrder(count, options.batch, options.seed, 0).batches();
+Training::Training(nn::EncoderDecoder& model, std::span<const Encoded> examples,
+                   const TrainingOptions& options)
+    : model_(model),
+      examples_(examples),
+      options_(options),
+      named_(model.named_parameters()),
+      parameters_(model.parameters()),
+      optimizer_(named_, {.lr = options.lr(0)}),
+      steps_per_epoch_(
+          EpochOrder(static_cast<int64_t>(examples.size()), options.batch, options.seed, 0).batches()) {
+  if (examples.empty()) raise<ValueError>("[training] wanted examples, came none");
+}
 
-  model.train();
-  Progress progress;
-  for (state.epoch = 1; state.epoch <= options.epochs; ++state.epoch) {
-    const EpochOrder order(count, options.batch, options.seed, state.epoch - 1);
-    double total = 0;
-    int64_t tokens = 0;
-    for (int64_t b = 0; b < order.batches(); ++b) {
-      const Batch batch = make_batch(examples, order.batch(b), translator.architecture().length);
-      const Variable loss = batch_loss(model, batch);
-      if (!std::isfinite(loss.item()))
-        raise<ValueError>("[train] the loss of step {} is {}: try a lower --lr", state.step + 1, loss.item());
-      optimizer.zero_grad();
-      loss.backward();
-      const double norm = optim::clip_grad_norm(parameters, options.clip);
-      if (!std::isfinite(norm))
-        raise<ValueError>("[train] the gradient's norm at step {} is {}: try a lower --lr", state.step + 1,
-                          norm);
-      optimizer.step();
-
-      total += loss.item() * static_cast<double>(batch.target_tokens);
-      tokens += batch.target_tokens;
-      state.tokens += batch.target_tokens;
-      state.loss = total / static_cast<double>(tokens);
-      ++state.step;
-      progress.show(state);
-    }
+const Batch& Training::next_batch() {
+  const int64_t epoch = steps_ / steps_per_epoch_;
+  if (epoch != order_epoch_) {
+    order_.emplace(static_cast<int64_t>(examples_.size()), options_.batch, options_.seed, epoch);
+    order_epoch_ = epoch;
   }
-  progress.finish();
-  const double seconds = progress.seconds();
-  return {state.loss, state.floor, seconds, static_cast<double>(state.tokens) / seconds};
+  const auto chosen = order_->batch(steps_ % steps_per_epoch_);
+  batch_ =
+      make_batch(examples_, chosen, options_.length > 0 ? options_.length : longest_of(examples_, chosen));
+  return batch_;
+}
+
+StepReport Training::step() {
+  model_.train();
+  const Batch& batch = next_batch();
+  StepReport report{.lr = options_.lr(steps_), .tokens = batch.target_tokens};
+  optimizer_.zero_grad();
+  const Variable loss = batch_loss(model_, batch);
+  loss.backward();
+  report.loss = loss.item();
+  if (!std::isfinite(report.loss)) fail("loss", report.loss);
+  report.gradient_norm = optim::clip_grad_norm(parameters_, options_.clip);
+  if (!std::isfinite(report.gradient_norm)) fail("gradient's norm", report.gradient_norm);
+  optimizer_.set_lr(report.lr);
+  optimizer_.step();
+
+  if (steps_ % steps_per_epoch_ == 0) loss_sum_ = 0, token_count_ = 0;
+  ++steps_;
+  loss_sum_ += report.loss * static_cast<double>(report.tokens);
+  token_count_ += report.tokens;
+  return report;
+}
+
+void Training::fail(const char* what, double value) const {
+  const std::string* name = first_not_finite(named_);
+  raise<ValueError>(
+      "[train] the {} of step {} is {}: {}; try a lower --lr", what, steps_ + 1, value,
+      name == nullptr ? "all parameters and gradients are finite" : fmt::format("first in \"{}\"", *name));
+}
+
+double Training::epoch_loss() const {
+  return token_count_ == 0 ? 0 : loss_sum_ / static_cast<double>(token_count_);
+}
+
+optim::Snapshot Training::snapshot() const {
+  for (const auto& [name, parameter] : named_)
+    if (!kernels::all_finite(parameter.data()))
+      raise<ValueError>("[train] step {} left \"{}\" with values that are not finite; try a lower --lr",
+                        steps_, name);
+  return {{"model", model_.state_dict()},
+          {"optimizer", optimizer_.state_dict()},
+          {"random", optim::state_of(default_generator())},
+          {"place",
+           {{"step", scalar(static_cast<double>(steps_), DType::i64)},
+            {"tokens", scalar(static_cast<double>(token_count_), DType::i64)},
+            {"loss_sum", scalar(loss_sum_, DType::f64)},
+            {"data", scalar(static_cast<double>(fingerprint(examples_)), DType::i64)}}}};
+}
+
+void Training::restore(const optim::Snapshot& snapshot) {
+  for (const char* part : {"model", "optimizer", "random", "place"})
+    if (!snapshot.contains(part))
+      raise<ValueError>("[training] wanted a snapshot of a training, came one without \"{}\"", part);
+  const auto& place = snapshot.at("place");
+  if (number_at(place, "data") != fingerprint(examples_))
+    raise<ValueError>("[training] wanted the {} examples that it was begun with, came others",
+                      examples_.size());
+  model_.load_state_dict(snapshot.at("model"));
+  optimizer_.load_state_dict(snapshot.at("optimizer"));
+  optim::restore(default_generator(), snapshot.at("random"));
+  steps_ = number_at(place, "step");
+  token_count_ = number_at(place, "tokens");
+  const auto loss_sum = place.find("loss_sum");
+  if (loss_sum == place.end()) raise<ValueError>("[training] wanted a place with \"loss_sum\", came none");
+  loss_sum_ = *loss_sum->second.data<double>();
 }
 
 }  // namespace heed::translate

@@ -4,6 +4,7 @@
 #include <heed/nn/bahdanau.h>
 #include <heed/nn/loss.h>
 #include <heed/nn/transformer_model.h>
+#include <heed/tensor/kernels/index.h>
 
 #include "tests/nn/helpers.h"
 
@@ -34,27 +35,33 @@ Kind transformer(const std::string& name, nn::PositionKind position) {
           }};
 }
 
-const Kind kBahdanau{
-    "bahdanau", [](double dropout) {
-      return std::make_unique<nn::Bahdanau>(nn::BahdanauOptions{.source_vocabulary = kSourceWords,
-                                                                .target_vocabulary = kTargetWords,
-                                                                .width = 4,
-                                                                .layers = 2,
-                                                                .dropout = dropout});
-    }};
+Kind bahdanau(const std::string& name, nn::ScoreKind score) {
+  return {name, [=](double dropout) {
+            return std::make_unique<nn::Bahdanau>(nn::BahdanauOptions{.source_vocabulary = kSourceWords,
+                                                                      .target_vocabulary = kTargetWords,
+                                                                      .width = 4,
+                                                                      .layers = 2,
+                                                                      .dropout = dropout,
+                                                                      .score = score});
+          }};
+}
+
+const Kind kBahdanau = bahdanau("bahdanau", nn::ScoreKind::additive);
 
 void PrintTo(const Kind& kind, std::ostream* stream) { *stream << kind.name; }
 
 class EncoderDecoder : public testing::TestWithParam<Kind> {
  protected:
   std::unique_ptr<nn::EncoderDecoder> make(double dropout = 0) const { return GetParam().make(dropout); }
+  bool is_recurrent() const { return GetParam().name.starts_with("bahdanau"); }
 
   const Tensor source_ = ids({{3, 4, 5, 8}, {6, 7, 0, 0}, {2, 2, 4, 0}}), lengths_ = ids({4, 2, 3});
   const Tensor target_ = ids({{2, 4, 5, 6, 3}, {2, 6, 6, 3, 1}, {2, 5, 3, 1, 1}});
 };
 
 INSTANTIATE_TEST_SUITE_P(Model, EncoderDecoder,
-                         testing::Values(kBahdanau, transformer("sinusoidal", nn::PositionKind::sinusoidal),
+                         testing::Values(kBahdanau, bahdanau("bahdanau_dot", nn::ScoreKind::dot),
+                                         transformer("sinusoidal", nn::PositionKind::sinusoidal),
                                          transformer("learned", nn::PositionKind::learned),
                                          transformer("rotary", nn::PositionKind::rotary),
                                          transformer("unplaced", nn::PositionKind::none)),
@@ -95,6 +102,74 @@ TEST_P(EncoderDecoder, two_decodings_do_not_disturb_each_other) {
     EXPECT_TRUE(close(one->step(target_.select(1, t)).data(), whole.select(1, t), kF32)) << t;
     two->step(ids({6, 5, 4}));
   }
+}
+
+TEST_P(EncoderDecoder, tells_how_each_step_looked_and_changes_no_bit) {
+  const auto model = make();
+  const auto silent = model->start(source_, lengths_);
+  const auto telling = model->start(source_, lengths_, {.attention = true});
+  for (int64_t t = 0; t < 4; ++t) {
+    const Tensor words = target_.select(1, t);
+    EXPECT_TRUE(identical(telling->step(words).data(), silent->step(words).data())) << t;
+    const std::vector<Tensor> weights = telling->attention();
+    ASSERT_EQ(weights.size(), is_recurrent() ? 1 : 2);
+    for (const Tensor& layer : weights) {
+      ASSERT_EQ(layer.shape(), Shape({3, is_recurrent() ? 1 : 4, 4}));
+      EXPECT_TRUE(close(kernels::sum(layer, {2}), ones({3, layer.size(1)}), kF32));
+      for (int64_t b = 0; b < 3; ++b)
+        for (auto j = static_cast<int64_t>(lengths_.at({b})); j < 4; ++j)
+          EXPECT_EQ(layer.at({b, 0, j}), 0) << b << ", " << j;
+    }
+  }
+}
+
+TEST_P(EncoderDecoder, has_no_weights_to_tell_unless_asked_and_stepped) {
+  const auto model = make();
+  const auto silent = model->start(source_, lengths_);
+  silent->step(ids({2, 2, 2}));
+  expect_error<ValueError>([&] { silent->attention(); }, "[Decoding::attention]");
+  const auto telling = model->start(source_, lengths_, {.attention = true});
+  expect_error<ValueError>([&] { telling->attention(); }, "[Decoding::attention]");
+}
+
+TEST_P(EncoderDecoder, goes_on_with_the_rows_that_are_selected) {
+  const auto model = make();
+  const Tensor whole = (*model)(source_, lengths_, target_).data();
+  const auto decoding = model->start(source_, lengths_, {.attention = true});
+  const std::vector<std::vector<int64_t>> plans{{2, 0, 0, 1}, {1, 3, 0}, {0}, {0, 0}};
+  std::vector<int64_t> rows{0, 1, 2};  // what each row of the decoding is a row of
+  for (size_t plan = 0; plan <= plans.size(); ++plan) {
+    const auto t = static_cast<int64_t>(plan);
+    const Tensor picked = from_values<int64_t>(rows, {static_cast<int64_t>(rows.size())});
+    const Tensor words = kernels::index_select(target_, 0, picked).select(1, t);
+    const Tensor wanted = kernels::index_select(whole, 0, picked).select(1, t);
+    EXPECT_TRUE(close(decoding->step(words).data(), wanted, kF32)) << t;
+    EXPECT_EQ(decoding->attention().front().size(0), static_cast<int64_t>(rows.size()));
+    if (plan == plans.size()) break;
+    decoding->select(from_values<int64_t>(plans[plan], {static_cast<int64_t>(plans[plan].size())}));
+    std::vector<int64_t> next;
+    for (const int64_t place : plans[plan]) next.push_back(rows[static_cast<size_t>(place)]);
+    rows = next;
+  }
+}
+
+TEST_P(EncoderDecoder, rows_can_be_selected_before_the_first_step) {
+  const auto model = make();
+  const Tensor whole = (*model)(source_, lengths_, target_).data();
+  const auto decoding = model->start(source_, lengths_);
+  decoding->select(ids({1, 1}));
+  const Tensor wanted = kernels::index_select(whole, 0, ids({1, 1})).select(1, 0);
+  EXPECT_TRUE(close(decoding->step(ids({2, 2})).data(), wanted, kF32));
+}
+
+TEST_P(EncoderDecoder, no_row_and_a_row_that_is_not_there) {
+  const auto model = make();
+  const auto decoding = model->start(source_, lengths_);
+  decoding->step(ids({2, 2, 2}));
+  expect_error<IndexError>([&] { decoding->select(ids({0, 3})); }, "3");
+  const Tensor nothing = zeros({0}, DType::i64);
+  decoding->select(nothing);
+  EXPECT_EQ(decoding->step(nothing).shape(), Shape({0, kTargetWords}));
 }
 
 TEST_P(EncoderDecoder, looks_at_no_later_word) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <heed/tensor/error.h>
+#include <rapidcheck.h>
 
 namespace heed::translate {
 namespace {
@@ -136,6 +137,81 @@ TEST(epoch_order, errors) {
   const EpochOrder order(4, 4, 0, 0);
   EXPECT_THROW(order.batch(1), IndexError);
   EXPECT_THROW(order.batch(-1), IndexError);
+}
+
+/// Examples whose longer sides have these lengths.
+std::vector<Encoded> examples_of(const Ids& lengths) {
+  std::vector<Encoded> examples;
+  for (const int64_t length : lengths) {
+    examples.push_back({Ids(static_cast<size_t>(length), kX), {Vocabulary::kEnd}});
+    if (examples.size() % 2 == 0) std::swap(examples.back().source, examples.back().target);
+  }
+  return examples;
+}
+
+std::vector<Ids> batches_of(const EpochOrder& order) {
+  std::vector<Ids> batches;
+  for (int64_t i = 0; i < order.batches(); ++i)
+    batches.emplace_back(order.batch(i).begin(), order.batch(i).end());
+  return batches;
+}
+
+TEST(bucketed_order, every_example_once_and_no_more_padding_than_there_must_be) {
+  EXPECT_TRUE(rc::check([] {
+    const auto lengths = *rc::gen::container<Ids>(rc::gen::inRange<int64_t>(1, 12));
+    const int64_t size = *rc::gen::inRange<int64_t>(1, 9);
+    const std::vector<Encoded> examples = examples_of(lengths);
+    const EpochOrder order =
+        EpochOrder::bucketed(examples, size, *rc::gen::arbitrary<uint64_t>(), *rc::gen::inRange(0, 99));
+    RC_ASSERT(order.batches() == EpochOrder(static_cast<int64_t>(lengths.size()), size, 0, 0).batches());
+    Ids seen;
+    int64_t padded = 0;
+    for (const Ids& batch : batches_of(order)) {
+      seen.insert(seen.end(), batch.begin(), batch.end());
+      padded += longest_of(examples, batch) * static_cast<int64_t>(batch.size());
+      RC_ASSERT(make_batch(examples, batch, longest_of(examples, batch)).rows > 0);
+    }
+    std::ranges::sort(seen);
+    Ids all(lengths.size());
+    std::iota(all.begin(), all.end(), int64_t{0});
+    RC_ASSERT(seen == all);
+    // The least: runs of the sorted lengths.
+    Ids sorted = lengths;
+    std::ranges::sort(sorted);
+    int64_t least = 0;
+    for (int64_t i = 0; i < std::ssize(sorted); i += size) {
+      const int64_t end = std::min<int64_t>(i + size, std::ssize(sorted));
+      least += sorted[static_cast<size_t>(end - 1)] * (end - i);
+    }
+    RC_ASSERT(padded == least);
+  }));
+}
+
+TEST(bucketed_order, depends_on_seed_and_epoch_alone_and_mixes) {
+  Ids lengths;
+  for (int64_t i = 0; i < 200; ++i) lengths.push_back(2 + i % 5);
+  const std::vector<Encoded> examples = examples_of(lengths);
+  const auto order = [&](uint64_t seed, int64_t epoch) {
+    return batches_of(EpochOrder::bucketed(examples, 8, seed, epoch));
+  };
+  EXPECT_EQ(order(1, 2), order(1, 2));
+  EXPECT_NE(order(1, 2), order(1, 3));
+  EXPECT_NE(order(1, 2), order(2, 2));
+  std::vector<Ids> batches = order(1, 2), later = order(1, 3);
+  const auto length_at = [&](const Ids& batch) { return longest_of(examples, batch); };
+  EXPECT_FALSE(std::ranges::is_sorted(batches, {}, length_at));  // long and short ones in turn
+  for (std::vector<Ids>* epoch : {&batches, &later})
+    for (Ids& batch : *epoch) std::ranges::sort(batch);
+  for (const Ids& batch : batches) EXPECT_EQ(std::ranges::count(later, batch), 0);  // new company each epoch
+}
+
+TEST(bucketed_order, errors) {
+  const std::vector<Encoded> examples = examples_of({3, 2});
+  EXPECT_EQ(EpochOrder::bucketed({}, 4, 0, 0).batches(), 0);
+  EXPECT_THROW(EpochOrder::bucketed(examples, 0, 0, 0), ValueError);
+  EXPECT_THROW(EpochOrder::bucketed(examples, 4, 0, 0).batch(1), IndexError);
+  EXPECT_EQ(longest_of(examples, {}), 1);
+  EXPECT_THROW(longest_of(examples, Ids{2}), IndexError);
 }
 
 TEST(loss_floor, one_translation_each_can_be_learned_completely) {

@@ -4,13 +4,14 @@
 #include <heed/tensor/error.h>
 
 #include "scratch.h"
+#include "translate/data/vocabulary.h"
 
 namespace heed::translate {
 namespace {
 
 LoadedPairs loaded(std::string_view bytes, int64_t limit = 0) {
   const Scratch scratch;
-  return read_pairs(scratch.file(bytes), limit);
+  return read_pairs(scratch.file(bytes), {.limit = limit});
 }
 
 std::string refusal_of(std::string_view bytes) {
@@ -42,6 +43,19 @@ TEST(pairs, byte_order_mark_and_line_ends_make_no_difference) {
   EXPECT_TRUE(same("\xEF\xBB\xBFGo.\tVa !\r\nHi.\tSalut.\r\n"));
 }
 
+TEST(case_C33, a_file_in_either_spelling_gives_the_same_vocabulary_and_ids) {
+  const LoadedPairs special = loaded(
+      "He's here.\tÇa va\u202F? Oui\u2009!\u00A0J\u2019ai froid.\nGo\u00A0!\tE\u0301te\u0301\u202F!\n");
+  const LoadedPairs plain = loaded("HE\u2018S here.\tça va ? oui ! j'ai froid.\ngo!\tété !\n");
+  EXPECT_EQ(special.pairs, plain.pairs);
+  const Vocabulary words(targets(special.pairs), 1);
+  EXPECT_EQ(words, Vocabulary(targets(plain.pairs), 1));
+  EXPECT_EQ(words.size(), 4 + 9);  // ça va ? oui ! j'ai froid . été
+  for (int64_t id = 0; id < words.size(); ++id)
+    for (const char* space : {"\u202F", "\u2009", "\u00A0", "\u2019"})
+      EXPECT_EQ(words.word(id).find(space), std::string::npos) << words.word(id);
+}
+
 TEST(pairs, broken_lines_are_skipped_and_reported) {
   const LoadedPairs some = loaded("Go.\tVa !\n\nno tab\n\tVa !\nGo.\t \nGo\xE9.\tVa !\nHi.\tSalut.\n");
   EXPECT_EQ(some.pairs.size(), 2u);
@@ -63,6 +77,14 @@ TEST(pairs, the_first_ten_problems_are_kept_and_all_are_counted) {
   EXPECT_EQ(some.report.skipped, 25);
   ASSERT_EQ(some.report.problems.size(), 10u);
   EXPECT_TRUE(some.report.problems.back().starts_with("line 11:"));
+}
+
+TEST(pairs, a_strict_reading_stops_at_the_first_broken_line) {
+  const Scratch scratch;
+  const auto path = scratch.file("Go.\tVa !\nno tab\n\nHi.\tSalut.\n");
+  EXPECT_EQ(message_of<FileError>([&] { read_pairs(path, {.strict = true}); }),
+            "[read_pairs] " + path.string() + ":2: wanted a tab, came none");
+  EXPECT_EQ(read_pairs(path, {.limit = 1, .strict = true}).pairs.size(), 1u);
 }
 
 TEST(pairs, limit_counts_usable_pairs) {

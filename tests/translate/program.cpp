@@ -1,43 +1,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "tests/translate/run.h"
 #include "tests/translate/scratch.h"
 
 namespace heed::translate {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Outcome {
-  int status = 0;
-  std::string output;  // standard output and standard error
-};
-
-/// Runs `translate ARGUMENTS` as a shell would, in one thread.
-Outcome run(const std::string& arguments) {
-  const std::string command = "HEED_NUM_THREADS=1 " HEED_TRANSLATE " " + arguments + " 2>&1";
-  FILE* pipe = popen(command.c_str(), "r");
-  Outcome outcome;
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe))
-    outcome.output.push_back(static_cast<char>(c));
-  outcome.status = WEXITSTATUS(pclose(pipe));
-  return outcome;
-}
-
-void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
-
-/// The one line that a refusal is.
-void expect_refused(const std::string& arguments, int status, const std::string& reason) {
-  const Outcome outcome = run(arguments);
-  EXPECT_EQ(outcome.status, status) << outcome.output;
-  EXPECT_NE(outcome.output.find(reason), std::string::npos) << outcome.output;
-  EXPECT_EQ(std::ranges::count(outcome.output, '\n'), 1) << outcome.output;
-}
 
 /// A file of pairs in which each word has one translation.
 std::string small_data() {
@@ -56,7 +30,7 @@ class Program : public testing::Test {
   std::string path(const std::string& name) const { return (scratch_.folder() / name).string(); }
   std::string train(const std::string& rest) const {
     write(path("pairs.tsv"), small_data());
-    return "train --data " + path("pairs.tsv") + " --out " + path("model") + " " + rest;
+    return "train --overwrite --data " + path("pairs.tsv") + " --out " + path("model") + " " + rest;
   }
 
   Scratch scratch_;
@@ -72,8 +46,8 @@ TEST_F(Program, RefusesDataThatItCannotUse) {
 }
 
 TEST_F(Program, RefusesOptionsThatItDoesNotKnow) {
-  expect_refused(train("--preset huge"), 1, "wanted one of toy, small, base, came \"huge\"");
-  expect_refused(train("--model rnn"), 1, "wanted bahdanau or transformer, came \"rnn\"");
+  expect_refused(train("--preset huge"), 2, "wanted one of toy, small, base, came \"huge\"");
+  expect_refused(train("--model rnn"), 2, "wanted bahdanau or transformer, came \"rnn\"");
   expect_refused("train --epochs 1 --out /dev/null/model", 1, "/dev/null/model: cannot make this folder");
   EXPECT_EQ(run("train").status, 2);
   EXPECT_EQ(run("").status, 2);

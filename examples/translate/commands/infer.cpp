@@ -1,9 +1,14 @@
 #include <fmt/format.h>
+#include <heed/tensor/error.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "translate/alignment_picture.h"
 #include "translate/commands/commands.h"
+#include "translate/commands/options.h"
+#include "translate/terminal.h"
 #include "translate/translator.h"
 
 namespace heed::translate {
@@ -11,15 +16,52 @@ namespace {
 
 struct InferCommand {
   std::string folder;
+  TranslateOptions options;
   std::vector<std::string> texts;  ///< lines of standard input when empty
 };
 
+constexpr int kUsualColumns = 80;
+constexpr size_t kLinesAtOnce = 1024;
+
+void print(const std::vector<Translation>& translations, const InferCommand& command) {
+  const int columns = output_columns() > 0 ? output_columns() : kUsualColumns;
+  for (const Translation& translation : translations) {
+    fmt::print("{}\n", translation.text);
+    if (command.options.attention && translation.attention.defined())
+      fmt::print("\n{}\n", alignment_picture(translation, columns));
+  }
+  std::fflush(stdout);
+}
+
+/// Sentence number `number` is text. ValueError that names it.
+void expect_text(const std::string& sentence, size_t number) {
+  try {
+    words(sentence);
+  } catch (const ValueError& problem) {
+    raise<ValueError>("[infer] sentence {}: {}", number, problem.what());
+  }
+}
+
+/// Some lines at a time, and one at a time from someone who waits for the answer.
+void translate_lines(Translator& translator, const InferCommand& command) {
+  const size_t most = isatty(STDIN_FILENO) != 0 ? 1 : kLinesAtOnce;
+  std::vector<std::string> lines;
+  size_t number = 0;
+  for (std::string line; std::getline(std::cin, line);) {
+    expect_text(line, ++number);
+    lines.push_back(line);
+    if (lines.size() < most) continue;
+    print(translator.translate(lines, command.options), command);
+    lines.clear();
+  }
+  print(translator.translate(lines, command.options), command);
+}
+
 void run(const InferCommand& command) {
   Translator translator = Translator::load(command.folder);
-  std::vector<std::string> texts = command.texts;
-  if (texts.empty())
-    for (std::string line; std::getline(std::cin, line);) texts.push_back(line);
-  for (const std::string& translation : translator.translate(texts)) fmt::print("{}\n", translation);
+  if (command.texts.empty()) return translate_lines(translator, command);
+  for (size_t i = 0; i < command.texts.size(); ++i) expect_text(command.texts[i], i + 1);
+  print(translator.translate(command.texts, command.options), command);
 }
 
 }  // namespace
@@ -27,7 +69,23 @@ void run(const InferCommand& command) {
 void add_infer(CLI::App& app) {
   CLI::App* infer = app.add_subcommand("infer", "Translate sentences, one translation a line");
   const auto command = std::make_shared<InferCommand>();
-  infer->add_option("--dir", command->folder, "A folder that `train` wrote")->required();
+  infer->add_option("--dir", command->folder, "A folder that `train` wrote")->required()->type_name("DIR");
+  infer
+      ->add_option("--beam", command->options.beam,
+                   "Hypotheses to keep; 1 takes the likeliest word each time")
+      ->capture_default_str()
+      ->type_name("K")
+      ->check(from(1));
+  infer
+      ->add_option("--length-penalty", command->options.length_penalty,
+                   "Hypotheses are ranked by log-probability / length^penalty")
+      ->capture_default_str()
+      ->check(from(0));
+  infer->add_flag("--show-attention", command->options.attention,
+                  "Draw which source words each word came from");
+  infer->add_flag("--replace-unk", command->options.replace_unknown,
+                  "Put the source word that was looked at most for each <unk>");
+  add_threads_option(*infer);
   infer->add_option("TEXT", command->texts, "Sentences; else the lines of standard input");
   infer->callback([command] { run(*command); });
 }

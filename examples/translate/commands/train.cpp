@@ -2,70 +2,31 @@
 #include <heed/tensor/random.h>
 #include <heed/tensor/threads.h>
 #include <spdlog/spdlog.h>
-#include <zlib.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <filesystem>
-#include <optional>
 
+#include "translate/checkpoint.h"
 #include "translate/commands/commands.h"
-#include "translate/corpus/corpus.h"
-#include "translate/training.h"
+#include "translate/commands/options.h"
+#include "translate/session.h"
 
 namespace heed::translate {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct TrainCommand {
-  std::string data;  ///< a file of sentence pairs; the embedded corpus when empty
-  std::string model = "transformer";
-  std::string preset = "toy";
-  std::optional<int64_t> examples;
-  std::optional<int64_t> epochs;
-  std::optional<int64_t> holdout;  ///< sources with crc32(source) % holdout == 0 are kept out of training
-  double lr = 0.005;
-  uint64_t seed = 0;
-  std::optional<int> threads;
+  Given given = std::make_shared<nlohmann::json>(nlohmann::json::object());
   std::string out;
+  bool resume = false;
+  bool overwrite = false;
 };
 
-/// The embedded corpus is larger and its sentences longer than the toy set: these make a good translator of
-/// it.
-constexpr int64_t kCorpusExamples = 6000;
-constexpr int64_t kCorpusEpochs = 20;
-constexpr int64_t kCorpusHoldout = 12;
-constexpr int64_t kFileEpochs = 100;
 constexpr size_t kShownSentences = 6;
-
-/// The held-out sources are the same in every run, whatever the seed: a property of the sentence alone.
-bool is_held_out(const SentencePair& pair, int64_t holdout) {
-  const std::string source = joined(pair.source);
-  return crc32(0, reinterpret_cast<const Bytef*>(source.data()), static_cast<uInt>(source.size())) %
-             static_cast<uint64_t>(holdout) ==
-         0;
-}
-
-std::vector<SentencePair> load_pairs(const TrainCommand& command, const Preset& preset) {
-  if (command.data.empty()) return corpus(command.examples.value_or(kCorpusExamples), 0);
-  LoadedPairs loaded = read_pairs(command.data, command.examples.value_or(preset.examples));
-  for (const std::string& problem : loaded.report.problems) spdlog::warn("{}: {}", command.data, problem);
-  if (loaded.report.skipped > 0) spdlog::warn("{}: {} lines skipped", command.data, loaded.report.skipped);
-  return std::move(loaded.pairs);
-}
-
-struct Split {
-  std::vector<SentencePair> training, held_out;
-};
-
-Split split(std::vector<SentencePair> pairs, int64_t holdout) {
-  Split result;
-  for (SentencePair& pair : pairs)
-    (holdout > 0 && is_held_out(pair, holdout) ? result.held_out : result.training)
-        .push_back(std::move(pair));
-  if (result.training.empty())
-    raise<ValueError>("[train] wanted pairs to train on, came {} and all are held out",
-                      result.held_out.size());
-  return result;
-}
+/// What a shell reports of a process that a signal ended.
+constexpr int kSignalStatus = 128;
 
 /// Translates the sentences that were kept out, and prints the first few beside their references.
 void show_unseen(Translator& translator, const std::vector<SentencePair>& held_out) {
@@ -87,37 +48,68 @@ void show_unseen(Translator& translator, const std::vector<SentencePair>& held_o
 }
 
 /// Made before the training, so that hours of it are not lost to a folder that cannot be.
-void make_folder(const std::string& path) {
+void make_folder(const fs::path& path) {
   std::error_code problem;
-  std::filesystem::create_directories(path, problem);
-  if (problem) raise<FileError>("[train] {}: cannot make this folder: {}", path, problem.message());
+  fs::create_directories(path, problem);
+  if (problem) raise<FileError>("[train] {}: cannot make this folder: {}", path.string(), problem.message());
 }
 
-void run(const TrainCommand& command) {
-  const Preset& preset = preset_by_name(command.preset);
-  const ModelKind kind = model_kind_by_name(command.model);
-  if (command.threads) set_num_threads(*command.threads);
-  const bool embedded = command.data.empty();
-  auto [training, held_out] =
-      split(load_pairs(command, preset), command.holdout.value_or(embedded ? kCorpusHoldout : 0));
+optim::Schedule schedule_of(const Recipe& recipe) {
+  if (recipe.warmup_steps == 0) return optim::constant(recipe.lr);
+  return optim::inverse_sqrt({.peak = recipe.lr, .warmup = recipe.warmup_steps});
+}
 
-  make_folder(command.out);
-  manual_seed(command.seed);
-  Translator translator(architecture_of(preset, kind), Vocabulary(sources(training), preset.min_frequency),
-                        Vocabulary(targets(training), preset.min_frequency));
-  spdlog::info("{} {}: {} parameters, {} pairs, {} + {} words, {} threads", command.preset, command.model,
-               translator.model().parameter_count(), training.size(), translator.source().size(),
-               translator.target().size(), num_threads());
-  const auto examples = encode_pairs(training, translator.source(), translator.target(), preset.length);
-  const auto result = train(translator, examples,
-                            {.epochs = command.epochs.value_or(embedded ? kCorpusEpochs : kFileEpochs),
-                             .batch = preset.batch,
-                             .lr = command.lr,
-                             .seed = command.seed});
-  translator.save(command.out);
+void report(const TrainCommand& command, const SessionResult& result, int64_t step, double floor) {
   spdlog::info("loss {:.4f} nats per target token (floor {:.4f}), {:.0f} tokens/s, {:.1f} s; saved to {}",
-               result.loss, result.floor, result.tokens_per_second, result.seconds, command.out);
-  if (!held_out.empty()) show_unseen(translator, held_out);
+               result.loss, floor, result.tokens_per_second, result.seconds, command.out);
+  if (result.signal == 0) return;
+  spdlog::warn("stopped at step {} by {}; go on with: translate train --resume --out {}", step,
+               result.signal == SIGINT ? "Ctrl-C" : "SIGTERM", command.out);
+  throw CLI::RuntimeError(kSignalStatus + result.signal);
+}
+
+void run(const TrainCommand& command, const Recipe& recipe, const Split& data, Translator& translator) {
+  spdlog::info("{} {}: {} parameters, {} pairs, {} + {} words, {} threads", recipe.preset, recipe.model,
+               translator.model().parameter_count(), data.training.size(), translator.source().size(),
+               translator.target().size(), num_threads());
+  const auto examples =
+      encode_pairs(data.training, translator.source(), translator.target(), translator.architecture().length);
+  const double floor = loss_floor(examples);
+  Training training(
+      translator.model(), examples,
+      {.batch = preset_by_name(recipe.preset).batch, .lr = schedule_of(recipe), .seed = recipe.seed});
+  if (command.resume) load_checkpoint(command.out, training);
+  const int64_t steps = recipe.steps > 0 ? recipe.steps : recipe.epochs * training.steps_per_epoch();
+  if (training.steps() > 0) spdlog::info("going on after step {} of {}", training.steps(), steps);
+  save_recipe(recipe_path(command.out), recipe);
+  const SessionResult result = run_session(training, translator, command.out, steps, floor);
+  report(command, result, training.steps(), floor);
+  if (!data.test.empty()) show_unseen(translator, data.test);
+}
+
+void begin(const TrainCommand& command) {
+  const Recipe recipe = recipe_given(*command.given);
+  if (!command.overwrite && holds_training(command.out))
+    raise<ValueError>(
+        "[train] {}: there is a model already: --resume goes on with its training, --overwrite begins anew",
+        command.out);
+  const Split data = load_data(recipe);
+  const int64_t min_frequency = preset_by_name(recipe.preset).min_frequency;
+  manual_seed(recipe.seed);
+  Translator translator(architecture_of(recipe), Vocabulary(sources(data.training), min_frequency),
+                        Vocabulary(targets(data.training), min_frequency));
+  make_folder(command.out);
+  clear_training(command.out);
+  translator.save(command.out);
+  run(command, recipe, data, translator);
+}
+
+void resume(const TrainCommand& command) {
+  const Recipe recipe = continued(load_recipe(recipe_path(command.out)), *command.given);
+  Translator translator = Translator::load(command.out);
+  if (translator.architecture() != architecture_of(recipe))
+    raise<FileError>("[train] {}: its recipe.json and config.json tell of different models", command.out);
+  run(command, recipe, load_data(recipe), translator);
 }
 
 }  // namespace
@@ -125,22 +117,30 @@ void run(const TrainCommand& command) {
 void add_train(CLI::App& app) {
   CLI::App* train = app.add_subcommand("train", "Train a translator and save it to a folder");
   const auto command = std::make_shared<TrainCommand>();
-  train->add_option("--data", command->data,
-                    "Sentence pairs, source TAB target per line; else the embedded corpus");
-  train->add_option("--model", command->model, "bahdanau or transformer")->capture_default_str();
-  train->add_option("--preset", command->preset, "Sizes: toy, small or base")->capture_default_str();
-  train->add_option("--examples", command->examples, "How many pairs to read")->check(CLI::PositiveNumber);
-  train->add_option("--epochs", command->epochs, "Passes over the pairs")->check(CLI::PositiveNumber);
-  train->add_option("--holdout", command->holdout, "Keep out the sources with crc32(source) % M == 0")
-      ->check(CLI::PositiveNumber);
-  train->add_option("--lr", command->lr, "Adam's learning rate")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  train->add_option("--seed", command->seed, "Of first weights, dropout and order")->capture_default_str();
-  train->add_option("--threads", command->threads, "Default: the processors that may be used")
-      ->check(CLI::PositiveNumber);
-  train->add_option("--out", command->out, "The folder that the model goes to")->required();
-  train->callback([command] { run(*command); });
+  const Given& given = command->given;
+  add_data_options(*train, given);
+  add_model_options(*train, given);
+  CLI::Option* epochs = add_count(*train, given, "--epochs", "Passes over the pairs")->check(from(1));
+  add_count(*train, given, "--steps", "Batches, instead of passes")->check(from(1))->excludes(epochs);
+  add_rate(*train, given, "--lr", "Adam's learning rate at its highest; the default is the preset's")
+      ->check(above_zero());
+  add_count(*train, given, "--warmup-steps",
+            "Steps up to that rate, which then falls with their square root; 0: constant")
+      ->check(from(0));
+  add_seed_option(*train, given);
+  add_threads_option(*train);
+  train->add_option("--out", command->out, "The folder that the model and the checkpoint go to")
+      ->required()
+      ->type_name("DIR");
+  CLI::Option* resume_flag =
+      train->add_flag("--resume", command->resume, "Go on with the training in that folder, as it was begun");
+  train->add_flag("--overwrite", command->overwrite, "Replace the model in that folder")
+      ->excludes(resume_flag);
+  train->footer(
+      "Ctrl-C ends the training after the step at hand, with a checkpoint from which --resume goes on to "
+      "the\n"
+      "same model as without the break. metrics.jsonl in the folder tells how the training went.");
+  train->callback([command] { command->resume ? resume(*command) : begin(*command); });
 }
 
 }  // namespace heed::translate

@@ -19,11 +19,17 @@ std::vector<int64_t> encode_side(const Sentence& sentence, const Vocabulary& voc
   return ids;
 }
 
+const Encoded& example_at(std::span<const Encoded> examples, int64_t index) {
+  if (index < 0 || static_cast<size_t>(index) >= examples.size()) {
+    raise<IndexError>("[make_batch] wanted an index below {}, came {}", examples.size(), index);
+  }
+  return examples[static_cast<size_t>(index)];
+}
+
 void check_example(const Encoded& example, int64_t index, int64_t length) {
-  const size_t longest = std::max(example.source.size(), example.target.size());
-  if (longest > static_cast<size_t>(length)) {
+  if (length_of(example) > length) {
     raise<ValueError>("[make_batch] wanted examples of at most {} ids, came {} in example {}", length,
-                      longest, index);
+                      length_of(example), index);
   }
 }
 
@@ -104,10 +110,7 @@ Batch make_batch(std::span<const Encoded> examples, std::span<const int64_t> ind
   batch.rows = static_cast<int64_t>(indices.size());
   batch.length = length;
   for (const int64_t index : indices) {
-    if (index < 0 || static_cast<size_t>(index) >= examples.size()) {
-      raise<IndexError>("[make_batch] wanted an index below {}, came {}", examples.size(), index);
-    }
-    const Encoded& example = examples[static_cast<size_t>(index)];
+    const Encoded& example = example_at(examples, index);
     check_example(example, index, length);
     batch.source_lengths.push_back(append_row(batch.source, example.source, length));
     batch.target_lengths.push_back(append_row(batch.target_out, example.target, length));
@@ -117,9 +120,30 @@ Batch make_batch(std::span<const Encoded> examples, std::span<const int64_t> ind
   return batch;
 }
 
+int64_t length_of(const Encoded& example) {
+  return static_cast<int64_t>(std::max(example.source.size(), example.target.size()));
+}
+
+int64_t longest_of(std::span<const Encoded> examples, std::span<const int64_t> indices) {
+  int64_t longest = 1;
+  for (const int64_t index : indices) longest = std::max(longest, length_of(example_at(examples, index)));
+  return longest;
+}
+
 EpochOrder::EpochOrder(int64_t examples, int64_t batch_size, uint64_t seed, int64_t epoch)
     : order_(shuffled(examples, seed, static_cast<uint64_t>(epoch))), batch_size_(batch_size) {
   if (batch_size < 1) raise<ValueError>("[EpochOrder] wanted a batch size of 1 or more, came {}", batch_size);
+}
+
+EpochOrder EpochOrder::bucketed(std::span<const Encoded> examples, int64_t batch_size, uint64_t seed,
+                                int64_t epoch) {
+  EpochOrder order(static_cast<int64_t>(examples.size()), batch_size, seed, epoch);
+  std::stable_sort(order.order_.begin(), order.order_.end(), [&](int64_t a, int64_t b) {
+    return length_of(examples[static_cast<size_t>(a)]) < length_of(examples[static_cast<size_t>(b)]);
+  });
+  // A stream of its own, which no epoch has.
+  order.runs_ = shuffled(order.batches(), seed, ~static_cast<uint64_t>(epoch));
+  return order;
 }
 
 int64_t EpochOrder::batches() const {
@@ -131,7 +155,8 @@ std::span<const int64_t> EpochOrder::batch(int64_t number) const {
   if (number < 0 || number >= batches()) {
     raise<IndexError>("[EpochOrder::batch] wanted a number below {}, came {}", batches(), number);
   }
-  const std::span<const int64_t> rest = std::span(order_).subspan(static_cast<size_t>(number * batch_size_));
+  const int64_t run = runs_.empty() ? number : runs_[static_cast<size_t>(number)];
+  const std::span<const int64_t> rest = std::span(order_).subspan(static_cast<size_t>(run * batch_size_));
   return rest.first(std::min(rest.size(), static_cast<size_t>(batch_size_)));
 }
 

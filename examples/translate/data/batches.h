@@ -45,6 +45,12 @@ struct Batch {
 /// an index that has no example, ValueError for an example longer than `length`.
 Batch make_batch(std::span<const Encoded> examples, std::span<const int64_t> indices, int64_t length);
 
+/// The number of ids in the longer side of an example: what a batch must be long enough for.
+int64_t length_of(const Encoded& example);
+
+/// The shortest length at which these examples make a batch: that of the longest. No index at all: 1.
+int64_t longest_of(std::span<const Encoded> examples, std::span<const int64_t> indices);
+
 /// The batches of one epoch: all examples in an order that is a pure function of (seed, epoch), cut into runs
 /// of `batch_size`; the last one may be shorter. (epoch, number of the next batch) is thus all that is needed
 /// to go on where a training stopped.
@@ -53,6 +59,13 @@ class EpochOrder {
   /// Throws ValueError for a negative number of examples or a batch size below one.
   EpochOrder(int64_t examples, int64_t batch_size, uint64_t seed, int64_t epoch);
 
+  /// Batches of examples of about the same length, to be padded to their longest only: the examples in the
+  /// same random order, but the short ones first, are cut into runs, and the runs are put in a random order.
+  /// So the short batch, if there is one, holds the longest examples, and may stand anywhere. A pure function
+  /// of (seed, epoch, the lengths).
+  static EpochOrder bucketed(std::span<const Encoded> examples, int64_t batch_size, uint64_t seed,
+                             int64_t epoch);
+
   /// The number of batches.
   int64_t batches() const;
 
@@ -60,8 +73,9 @@ class EpochOrder {
   std::span<const int64_t> batch(int64_t number) const;
 
  private:
-  std::vector<int64_t> order_;
+  std::vector<int64_t> order_;  // of the examples
   int64_t batch_size_;
+  std::vector<int64_t> runs_;  // which run of the order each batch is; empty: one after the other
 };
 
 /// The lowest mean cross entropy, in nats per target token (end markers included), that a model which sees

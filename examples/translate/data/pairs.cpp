@@ -88,16 +88,21 @@ std::vector<Sentence> side(const std::vector<SentencePair>& pairs, Sentence Sent
 
 }  // namespace
 
-LoadedPairs read_pairs(const std::filesystem::path& path, int64_t limit) {
-  if (limit < 0) raise<ValueError>("[read_pairs] wanted a limit of 0 (all) or more, came {}", limit);
+LoadedPairs read_pairs(const std::filesystem::path& path, const ReadOptions& options) {
+  if (options.limit < 0)
+    raise<ValueError>("[read_pairs] wanted a limit of 0 (all) or more, came {}", options.limit);
   LineReader lines(path, "read_pairs");
   LoadedPairs loaded;
-  const auto wanted_more = [&] { return limit == 0 || static_cast<int64_t>(loaded.pairs.size()) < limit; };
+  const auto wanted_more = [&] {
+    return options.limit == 0 || static_cast<int64_t>(loaded.pairs.size()) < options.limit;
+  };
   while (wanted_more() && lines.next()) {
     try {
       if (lines.too_long()) raise<ValueError>("wanted at most {} bytes, came more", LineReader::kLongestLine);
       loaded.pairs.push_back(parse_line(content(lines)));
     } catch (const ValueError& error) {
+      if (options.strict)
+        raise<FileError>("[read_pairs] {}:{}: {}", path.string(), lines.number(), error.what());
       note(loaded.report, lines.number(), error.what());
     }
   }

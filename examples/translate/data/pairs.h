@@ -19,6 +19,13 @@ struct SentencePair {
   Sentence source;
   Sentence target;
   Alignment alignment;
+
+  bool operator==(const SentencePair&) const = default;
+};
+
+struct ReadOptions {
+  int64_t limit = 0;    ///< stop after this many usable pairs; 0 reads all
+  bool strict = false;  ///< a line that holds no pair is an error, and not skipped
 };
 
 /// What read_pairs() could not use.
@@ -41,12 +48,13 @@ struct LoadedPairs {
 /// Reads sentence pairs in the format of Tatoeba and manythings.org: a line each of source, tab, target;
 /// UTF-8 with or without a byte order mark, lines ended by LF or CRLF. A third column that holds nothing but
 /// links such as `0-0 1-2` (source word - target word) is the alignment; any other further column, such as an
-/// attribution, is ignored. Stops after `limit` usable pairs; 0 reads all.
+/// attribution, is ignored.
 ///
 /// A line that is blank, has no tab, an empty side, invalid UTF-8, more than a mebibyte, or links to words
-/// that are not there, is skipped and reported. A file that cannot be read, is empty, or has no usable pair
-/// at all is a FileError; a negative limit a ValueError.
-LoadedPairs read_pairs(const std::filesystem::path& path, int64_t limit = 0);
+/// that are not there, is skipped and reported; a strict reading stops there with a FileError that names the
+/// line. A file that cannot be read, is empty, or has no usable pair at all is a FileError; a negative limit
+/// a ValueError.
+LoadedPairs read_pairs(const std::filesystem::path& path, const ReadOptions& options = {});
 
 /// Links as read_pairs() reads them: `0-0 1-2`.
 std::string format_alignment(const Alignment& alignment);

@@ -1,0 +1,202 @@
+#include "translate/commands/options.h"
+
+#include <heed/tensor/error.h>
+#include <heed/tensor/threads.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "translate/commands/report.h"
+#include "translate/data/dataset.h"
+
+namespace heed::translate {
+namespace {
+
+constexpr int kMostThreads = 1024;
+
+/// In the order of spdlog::level.
+const Names& log_level_names() {
+  static const Names names("log-level", {"trace", "debug", "info", "warn", "error", "critical", "off"});
+  return names;
+}
+
+/// Accepts what `check` does not throw a ValueError for.
+CLI::Validator accepted_by(std::function<void(const std::string&)> check, const std::string& description) {
+  const auto problem = [check = std::move(check)](std::string& text) -> std::string {
+    try {
+      check(text);
+    } catch (const ValueError& error) {
+      const std::string message = error.what();  // "[where] what": the option is told already
+      return message.starts_with('[') ? message.substr(message.find("] ") + 2) : message;
+    }
+    return {};
+  };
+  return {problem, description, ""};
+}
+
+std::optional<double> number_of(const std::string& text) {
+  double number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) return {};
+  return number;
+}
+
+CLI::Validator one_of(const Names& names) {
+  return accepted_by([&names](const std::string& name) { names.place(name); }, names.listed());
+}
+
+std::string key_of(const std::string& option) {
+  std::string key = option.substr(2);
+  std::ranges::replace(key, '-', '_');
+  return key;
+}
+
+CLI::Option* add_text(CLI::App& command, const Given& given, const std::string& option,
+                      const std::string& help) {
+  return command.add_option_function<std::string>(
+      option, [given, key = key_of(option)](const std::string& text) { (*given)[key] = text; }, help);
+}
+
+/// The path of a file as it is known in every folder, so that a training can be taken up from another one.
+std::string from_anywhere(const std::string& data) {
+  return is_embedded(data) ? data : std::filesystem::absolute(data).string();
+}
+
+/// A number, or all: 0.
+int64_t examples_of(const std::string& text) {
+  if (text == "all") return 0;
+  int64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc{} || end != text.data() + text.size() || number < 1)
+    raise<ValueError>("wanted \"all\" or a number of 1 or more, came \"{}\"", text);
+  return number;
+}
+
+}  // namespace
+
+CLI::Validator from(int64_t least) {
+  return accepted_by(
+      [least](const std::string& text) {
+        const auto number = number_of(text);
+        if (!number || *number < static_cast<double>(least))
+          raise<ValueError>("wanted a number of {} or more, came \"{}\"", least, text);
+      },
+      "");
+}
+
+CLI::Validator above_zero() {
+  return accepted_by(
+      [](const std::string& text) {
+        const auto number = number_of(text);
+        if (!number || *number <= 0) raise<ValueError>("wanted a number above 0, came \"{}\"", text);
+      },
+      "");
+}
+
+CLI::Option* add_count(CLI::App& command, const Given& given, const std::string& option,
+                       const std::string& help) {
+  return command
+      .add_option_function<int64_t>(
+          option, [given, key = key_of(option)](int64_t value) { (*given)[key] = value; }, help)
+      ->type_name("N");
+}
+
+CLI::Option* add_rate(CLI::App& command, const Given& given, const std::string& option,
+                      const std::string& help) {
+  return command.add_option_function<double>(
+      option, [given, key = key_of(option)](double value) { (*given)[key] = value; }, help);
+}
+
+void add_model_options(CLI::App& command, const Given& given) {
+  add_text(command, given, "--model", "The default is transformer")->check(one_of(model_names()));
+  add_text(command, given, "--preset", "Sizes; the default is toy")
+      ->check(accepted_by([](const std::string& name) { preset_by_name(name); }, "toy, small or base"));
+  add_text(command, given, "--score", "How bahdanau compares states; the default is additive")
+      ->check(one_of(score_names()));
+  add_text(command, given, "--position", "How the transformer knows places; the default is sinusoidal")
+      ->check(one_of(position_names()));
+  add_text(command, given, "--norm", "Where the transformer's norms stand; the default is post")
+      ->check(one_of(norm_names()));
+}
+
+void add_examples_option(CLI::App& command, const Given& given, const std::string& help) {
+  command
+      .add_option_function<std::string>(
+          "--examples", [given](const std::string& text) { (*given)["examples"] = examples_of(text); }, help)
+      ->check(accepted_by([](const std::string& text) { examples_of(text); }, "N or all"));
+}
+
+void add_data_options(CLI::App& command, const Given& given) {
+  command
+      .add_option_function<std::string>(
+          "--data", [given](const std::string& data) { (*given)["data"] = from_anywhere(data); },
+          std::string(kDataHelp) + "; else the embedded corpus")
+      ->type_name("FILE");
+  command.add_flag_callback(
+      "--strict", [given] { (*given)["strict"] = true; }, kStrictHelp);
+  add_examples_option(command, given, "How many pairs to read; the default is the preset's");
+  add_count(command, given, "--holdout", "Keep out of training the sources with crc32(source) % N == 0")
+      ->check(from(0));
+}
+
+void add_seed_option(CLI::App& command, const Given& given) {
+  command
+      .add_option_function<uint64_t>(
+          "--seed", [given](uint64_t seed) { (*given)["seed"] = seed; },
+          "Of first weights, dropout and order; the default is 0")
+      ->type_name("N");
+}
+
+void add_threads_option(CLI::App& command) {
+  command
+      .add_option_function<int>(
+          "--threads", [](int count) { set_num_threads(count); },
+          "The default is the processors that may be used")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMostThreads));
+}
+
+void add_log_options(CLI::App& command) {
+  const Names& levels = log_level_names();
+  command
+      .add_option_function<std::string>(
+          "--log-level",
+          [&levels](const std::string& name) {
+            spdlog::set_level(static_cast<spdlog::level::level_enum>(levels.place(name)));
+          },
+          "What is logged to standard error; the default is info")
+      ->check(one_of(levels))
+      ->group("Logging");
+  command
+      .add_flag_callback(
+          "--quiet,-q", [] { spdlog::set_level(spdlog::level::warn); }, "Warnings and errors only")
+      ->group("Logging");
+  command
+      .add_flag_callback(
+          "--verbose,-v", [] { spdlog::set_level(spdlog::level::debug); }, "More than usual")
+      ->group("Logging");
+}
+
+Recipe recipe_given(const nlohmann::json& given) {
+  try {
+    return make_recipe(given);
+  } catch (const ValueError& problem) {
+    throw UsageError(problem.what());
+  }
+}
+
+Split load_data(const Recipe& recipe) {
+  LoadedPairs loaded = load_pairs(recipe.data, {.limit = recipe.examples, .strict = recipe.strict});
+  warn_of_skipped(recipe.data, loaded.report);
+  Split data = split(std::move(loaded.pairs), {.holdout = recipe.holdout});
+  if (data.training.empty())
+    raise<ValueError>("[train] wanted pairs to train on, came {} and all are held out", data.test.size());
+  return data;
+}
+
+}  // namespace heed::translate

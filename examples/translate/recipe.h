@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "translate/architecture.h"
+
+namespace heed::translate {
+
+/// All that a training is told: with the data, enough to repeat it to the last bit. In files and in `given`
+/// below, each member goes by the name of its option in `train`, with _ for -.
+struct Recipe {
+  std::string data;     ///< what load_pairs() reads
+  bool strict = false;  ///< a line that holds no pair is an error
+  std::string preset;
+  std::string model, score, position, norm;
+  int64_t examples = 0;  ///< pairs that are read; 0: all
+  int64_t holdout = 0;   ///< sources with crc32(source) % holdout == 0 are kept out of training; 0: none
+  double lr = 0;
+  int64_t warmup_steps = 0;
+  uint64_t seed = 0;
+  int64_t epochs = 0;  ///< how long; 0: as many as give
+  int64_t steps = 0;   ///< these steps
+};
+
+/// What was asked for, and for the rest what suits the preset and the data. ValueError where options do not
+/// go together.
+Recipe make_recipe(const nlohmann::json& given);
+
+/// To go on with a training: only the place of the data, and how long, may be new. ValueError that lists
+/// what else was asked for and is not what it was.
+Recipe continued(const Recipe& recipe, const nlohmann::json& given);
+
+Architecture architecture_of(const Recipe& recipe);
+
+void save_recipe(const std::filesystem::path& path, const Recipe& recipe);
+/// FileError for a file that holds none.
+Recipe load_recipe(const std::filesystem::path& path);
+
+}  // namespace heed::translate
