@@ -59,6 +59,24 @@ TEST_F(EvalProgram, ModelsOfMadeUpLanguagesAreLongEnoughForThem) {
   EXPECT_EQ(number(contents_of(model() + "/config.json"), "\"length\":"), 10);
 }
 
+TEST_F(EvalProgram, ScoresTheEmbeddedCorpusWhereNothingTellsOfTheTraining) {
+  fs::copy(model(), path("bare"), fs::copy_options::recursive);
+  fs::remove(path("bare") + "/recipe.json");
+  const std::string output = run("eval --json --dir " + path("bare") + " --examples 240").output;
+  const double sources = number(output, "\"sources\":");  // one in twelve
+  EXPECT_TRUE(sources > 5 && sources < 50) << output;
+  EXPECT_EQ(std::ranges::count(output, '\n'), 1) << output;
+}
+
+TEST_F(EvalProgram, WarnsWhenNothingWasKeptOut) {
+  ASSERT_EQ(run("train --data copy:3 --examples 50 --holdout 0 --steps 1 --out " + path("seen")).status, 0);
+  const Outcome outcome = run("eval --dir " + path("seen"));
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("these are the sentences that it has seen"), std::string::npos)
+      << outcome.output;
+  EXPECT_NE(outcome.output.find("50 sources"), std::string::npos) << outcome.output;
+}
+
 TEST_F(EvalProgram, TellsTheSameInWords) {
   const std::string json = run(eval("--json")).output, text = run(eval("")).output;
   EXPECT_NEAR(number(text, "BLEU "), number(json, "\"bleu\":"), 0.006) << text;

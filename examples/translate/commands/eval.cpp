@@ -52,13 +52,16 @@ struct Selected {
 Selected selected(const EvalCommand& command) {
   const std::filesystem::path path = recipe_path(command.folder);
   const nlohmann::json& given = *command.given;
-  const Recipe recipe = std::filesystem::exists(path) ? load_recipe(path) : Recipe{};
+  const bool is_told = std::filesystem::exists(path);
+  const Recipe recipe = is_told ? load_recipe(path) : Recipe{};
   Selected selected{given.value("data", recipe.data), 0, 0};
   const bool same = selected.data == recipe.data || !(is_embedded(selected.data) || is_embedded(recipe.data));
   const int64_t embedded_holdout = is_embedded(selected.data) ? kEmbeddedHoldout : 0;
-  selected.holdout = given.value("holdout", given.contains("data") ? embedded_holdout : recipe.holdout);
-  selected.examples = given.value("examples", same && selected.holdout > 1 ? recipe.examples : 0);
-  if (!given.contains("data") && selected.holdout == 0)
+  const bool as_trained = is_told && !given.contains("data");
+  selected.holdout = given.value("holdout", as_trained ? recipe.holdout : embedded_holdout);
+  const bool of_training = as_trained || (same && selected.holdout > 1);
+  selected.examples = given.value("examples", of_training ? recipe.examples : 0);
+  if (as_trained && selected.holdout == 0)
     spdlog::warn("nothing was kept out of this training: these are the sentences that it has seen");
   return selected;
 }

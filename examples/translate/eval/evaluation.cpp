@@ -11,6 +11,7 @@ namespace {
 std::vector<Sentence> translations_of(Translator& translator, const std::vector<Question>& asked,
                                       int64_t beam) {
   std::vector<std::string> texts;
+  texts.reserve(asked.size());
   for (const Question& question : asked) texts.push_back(joined(question.source));
   std::vector<Sentence> out;
   for (const Translation& translation : translator.translate(texts, {.beam = beam}))
@@ -57,6 +58,7 @@ Evaluation evaluate(Translator& translator, const std::vector<SentencePair>& tes
   const std::vector<Question> asked = questions(test);
   const std::vector<Sentence> translations = translations_of(translator, asked, beam);
   std::vector<std::vector<Sentence>> references;
+  references.reserve(asked.size());
   for (const Question& question : asked) references.push_back(question.references);
   return {.pairs = std::ssize(test),
           .sources = std::ssize(asked),
