@@ -24,17 +24,15 @@ MultiHeadAttentionOptions self_options(const TransformerOptions& options) {
 }  // namespace
 
 FeedForward::FeedForward(int64_t width, int64_t hidden, double dropout, ActivationKind activation)
-    : inner_({.inputs = width, .outputs = hidden}),
+    : inner_({.inputs = width, .outputs = hidden, .activation = activation}),
       outer_({.inputs = hidden, .outputs = width}),
-      activation_(activation),
       dropout_(dropout) {
   child("inner", inner_);
   child("outer", outer_);
-  child("activation", activation_);
   child("dropout", dropout_);
 }
 
-Variable FeedForward::forward(const Variable& x) { return outer_(dropout_(activation_(inner_(x)))); }
+Variable FeedForward::forward(const Variable& x) { return outer_(dropout_(inner_(x))); }
 
 Residual::Residual(const TransformerOptions& options)
     : place_(options.norm), norm_({.width = options.width}), dropout_(options.dropout) {

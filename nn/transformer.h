@@ -1,6 +1,5 @@
 #pragma once
 
-#include <heed/nn/activation.h>
 #include <heed/nn/attention.h>
 #include <heed/nn/norm.h>
 
@@ -30,7 +29,6 @@ class FeedForward : public Layer<FeedForward> {
 
  private:
   Linear inner_, outer_;
-  Activation activation_;
   Dropout dropout_;
 };
 

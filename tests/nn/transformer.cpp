@@ -32,7 +32,7 @@ TEST_P(Transformer, encoder_layer_matches_pytorch) {
 
 TEST(TransformerEncoderLayer, matches_pytorch_with_another_activation) {
   nn::TransformerOptions with_gelu = options();
-  with_gelu.activation = nn::ActivationKind::gelu;
+  with_gelu.activation = ActivationKind::gelu;
   nn::TransformerEncoderLayer layer(with_gelu);
   expect_like_pytorch(layer, "encoder_layer_gelu", [&](const Variables& in, const auto& args) {
     return Variables{layer(in[0], Mask::valid_lengths(args[0]))};
