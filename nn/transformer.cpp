@@ -57,17 +57,17 @@ Variable TransformerEncoderLayer::forward(const Variable& x, const Mask& mask) {
   return feed_forward_residual_(attended, feed_forward_);
 }
 
-TransformerEncoder::TransformerEncoder(const TransformerOptions& options) : norm_({.width = options.width}) {
+TransformerEncoder::TransformerEncoder(const TransformerOptions& options) {
   check_layers("TransformerEncoder", options);
   for (int64_t i = 0; i < options.layers; ++i) layers_.add(options);
   child("layers", layers_);
-  child("norm", norm_);
+  if (options.final_norm) child("norm", norm_.emplace(LayerNormOptions{.width = options.width}));
 }
 
 Variable TransformerEncoder::forward(const Variable& x, const Mask& mask) {
   Variable y = x;
   for (size_t i = 0; i < layers_.size(); ++i) y = layers_[i](y, mask);
-  return norm_(y);
+  return norm_ ? (*norm_)(y) : y;
 }
 
 TransformerDecoderLayer::TransformerDecoderLayer(const TransformerOptions& options)
@@ -112,17 +112,17 @@ Variable TransformerDecoderLayer::step(const Variable& x, Cache& cache, const Ma
   return feed_forward_residual_(y, feed_forward_);
 }
 
-TransformerDecoder::TransformerDecoder(const TransformerOptions& options) : norm_({.width = options.width}) {
+TransformerDecoder::TransformerDecoder(const TransformerOptions& options) {
   check_layers("TransformerDecoder", options);
   for (int64_t i = 0; i < options.layers; ++i) layers_.add(options);
   child("layers", layers_);
-  child("norm", norm_);
+  if (options.final_norm) child("norm", norm_.emplace(LayerNormOptions{.width = options.width}));
 }
 
 Variable TransformerDecoder::forward(const Variable& x, const Variable& memory, const Mask& memory_mask) {
   Variable y = x;
   for (size_t i = 0; i < layers_.size(); ++i) y = layers_[i](y, memory, memory_mask);
-  return norm_(y);
+  return norm_ ? (*norm_)(y) : y;
 }
 
 TransformerDecoder::Cache TransformerDecoder::start(const Variable& memory) {
@@ -134,7 +134,7 @@ TransformerDecoder::Cache TransformerDecoder::start(const Variable& memory) {
 Variable TransformerDecoder::step(const Variable& x, Cache& cache, const Mask& memory_mask) {
   Variable y = x;
   for (size_t i = 0; i < layers_.size(); ++i) y = layers_[i].step(y, cache[i], memory_mask);
-  return norm_(y);
+  return norm_ ? (*norm_)(y) : y;
 }
 
 }  // namespace heed::nn

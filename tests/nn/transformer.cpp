@@ -165,7 +165,7 @@ TEST(TransformerOptions, bad_ones_are_named) {
   expect_value_error([](auto& o) { o.layers = -1; }, "wanted 1 layer or more, came -1");
   expect_value_error([](auto& o) { o.feed_forward = 0; }, "wanted 1 input and output or more, came 8 and 0");
   expect_value_error([](auto& o) { o.dropout = 1.5; }, "wanted a probability in [0, 1], came 1.5");
-  expect_value_error([](auto& o) { o.width = 0; }, "came 0");
+  expect_value_error([](auto& o) { o.width = 0; }, "came width 0 and 4 heads");
 }
 
 TEST(TransformerDecoder, names_what_does_not_fit) {
