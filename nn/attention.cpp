@@ -106,6 +106,10 @@ Attended SelfAttention::attend(const Variable& x, const Mask& mask) {
   return attention_.attend(q_proj_(x), k_proj_(x), v_proj_(x), mask);
 }
 
+Variable SelfAttention::output_at(const Variable& x, int64_t i, const Mask& mask) {
+  return attention_(q_proj_(x.select(1, i).unsqueeze(1)), k_proj_(x), v_proj_(x), mask).squeeze(1);
+}
+
 MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
     : heads_(options.heads),
       scale_(head_scale(options)),

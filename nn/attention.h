@@ -63,6 +63,8 @@ class SelfAttention : public Layer<SelfAttention> {
   /// x (batch, length, width) -> (batch, length, head_width).
   Variable forward(const Variable& x, const Mask& mask = {});
   Attended attend(const Variable& x, const Mask& mask = {});
+  /// The output at place i alone, (batch, head_width): there is one query, and the mask is that query's.
+  Variable output_at(const Variable& x, int64_t i, const Mask& mask = {});
 
  private:
   Linear q_proj_, k_proj_, v_proj_;
