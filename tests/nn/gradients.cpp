@@ -86,6 +86,18 @@ TEST(Gradients, of_attention_have_gradients) {
   expect_second_derivatives(x, [&](auto at) { return rotary(at[0], Mask::causal_order()); });
 }
 
+TEST(Gradients, of_transformer_layers_have_gradients) {
+  const Variables x{f64_leaf({2, 3, 4}, 1)}, with_memory{x[0], f64_leaf({2, 4, 4}, 2)};
+  const Mask mask = Mask::valid_lengths(ids({3, 1}));
+  for (const auto norm : {nn::NormPlace::pre, nn::NormPlace::post}) {
+    nn::TransformerEncoderLayer encoder(stack(norm));
+    nn::TransformerDecoderLayer decoder(stack(norm));
+    encoder.to(DType::f64), decoder.to(DType::f64);
+    expect_second_derivatives(x, [&](auto at) { return encoder(at[0], mask); });
+    expect_second_derivatives(with_memory, [&](auto at) { return decoder(at[0], at[1], kSomeHidden); });
+  }
+}
+
 TEST(Gradients, of_transformer_stacks_are_what_differences_say) {
   const Variable x = f64_leaf({2, 3, 4}, 1), memory = f64_leaf({2, 4, 4}, 2);
   for (const auto norm : {nn::NormPlace::pre, nn::NormPlace::post}) {
