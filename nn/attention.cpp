@@ -28,8 +28,16 @@ double head_scale(const MultiHeadAttentionOptions& options) {
   return dot_product_scale(options.width / options.heads);
 }
 
-/// Xavier's bound as for one matrix that makes queries, keys and values together, as is usual.
-Tensor input_weight(int64_t width) { return xavier_uniform({3 * width, width}).slice(0, 0, width).clone(); }
+/// Xavier's bound, as is usual for one matrix that makes queries, keys and values together where it could be
+/// one.
+Tensor input_weight(const MultiHeadAttentionOptions& options, const std::optional<int64_t>& inputs = {}) {
+  const int64_t width = options.width, own = inputs.value_or(width);
+  if (own < 1)
+    raise<ValueError>("[MultiHeadAttention] wanted keys and values of width 1 or more, came {}", own);
+  if (options.key_width.value_or(width) != width || options.value_width.value_or(width) != width)
+    return xavier_uniform({width, own});
+  return xavier_uniform({3 * width, width}).slice(0, 0, width).clone();
+}
 
 Tensor zero_bias(const MultiHeadAttentionOptions& options) {
   return options.bias ? zeros({options.width}) : Tensor();
@@ -98,12 +106,16 @@ Attended SelfAttention::attend(const Variable& x, const Mask& mask) {
   return attention_.attend(q_proj_(x), k_proj_(x), v_proj_(x), mask);
 }
 
+Variable SelfAttention::output_at(const Variable& x, int64_t i, const Mask& mask) {
+  return attention_(q_proj_(x.select(1, i).unsqueeze(1)), k_proj_(x), v_proj_(x), mask).squeeze(1);
+}
+
 MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
     : heads_(options.heads),
       scale_(head_scale(options)),
-      q_proj_(input_weight(options.width), zero_bias(options)),
-      k_proj_(input_weight(options.width), zero_bias(options)),
-      v_proj_(input_weight(options.width), zero_bias(options)),
+      q_proj_(input_weight(options), zero_bias(options)),
+      k_proj_(input_weight(options, options.key_width), zero_bias(options)),
+      v_proj_(input_weight(options, options.value_width), zero_bias(options)),
       out_proj_(xavier_uniform({options.width, options.width}), zero_bias(options)),
       dropout_(options.dropout) {
   child("q_proj", q_proj_);

@@ -63,6 +63,8 @@ class SelfAttention : public Layer<SelfAttention> {
   /// x (batch, length, width) -> (batch, length, head_width).
   Variable forward(const Variable& x, const Mask& mask = {});
   Attended attend(const Variable& x, const Mask& mask = {});
+  /// The output at place i alone, (batch, head_width): there is one query, and the mask is that query's.
+  Variable output_at(const Variable& x, int64_t i, const Mask& mask = {});
 
  private:
   Linear q_proj_, k_proj_, v_proj_;
@@ -76,6 +78,8 @@ struct MultiHeadAttentionOptions {
   bool bias = true;
   bool rotary = false;       ///< turn the queries and keys of each head by their places: RotaryPosition
   int64_t max_length = 512;  ///< of rotary positions
+  std::optional<int64_t> key_width = std::nullopt;    ///< of the keys that come in, if not width
+  std::optional<int64_t> value_width = std::nullopt;  ///< of the values that come in, if not width
 };
 
 /// Projected keys and values, (batch, keys, width) each: what stays the same from one decoding step to the
@@ -89,13 +93,14 @@ struct KeysValues {
 ///   head_H]
 /// With rotary positions, key j stands at place j and query i at place i + keys - queries: both ends are
 /// aligned, as in Mask::causal_order(). Parameters: q_proj, k_proj, v_proj and out_proj, each weight (width,
-/// width), Xavier, and bias (width), zeros. Vaswani et al., "Attention is all you need" (2017).
+/// width), that of k_proj (width, key_width) and that of v_proj (width, value_width), Xavier, and bias
+/// (width), zeros. Vaswani et al., "Attention is all you need" (2017).
 class MultiHeadAttention : public Layer<MultiHeadAttention> {
  public:
   explicit MultiHeadAttention(const MultiHeadAttentionOptions& options);
   /// Self-attention: x (batch, length, width).
   Variable forward(const Variable& x, const Mask& mask = {});
-  /// q (batch, queries, width), k and v (batch, keys, width).
+  /// q (batch, queries, width), k (batch, keys, key_width), v (batch, keys, value_width).
   Variable forward(const Variable& q, const Variable& k, const Variable& v, const Mask& mask = {});
 
   /// The first of the keys stands at place `offset`.

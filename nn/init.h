@@ -3,7 +3,10 @@
 #include <heed/tensor/random.h>
 
 /// First values of parameters, drawn from this thread's generator unless another is given. A matrix is
-/// (fan_out, fan_in), as the weight of a Linear.
+/// (fan_out, fan_in), as the weight of a Linear. Normal and uniform numbers without a rule for their size are
+/// rand_normal and rand_uniform. Parameters that are there already take new values by copy_from:
+///   for (const auto& [name, p] : model.named_parameters())
+///     if (p.rank() == 2) Tensor(p.data()).copy_from(kaiming_normal(p.shape()));
 namespace heed::nn {
 
 /// Uniform in +-sqrt(6 / (fan_in + fan_out)) for a matrix (fan_out, fan_in). Glorot, Bengio, "Understanding

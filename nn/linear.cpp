@@ -4,7 +4,7 @@
 
 namespace heed::nn {
 
-Linear::Linear(const LinearOptions& options) {
+Linear::Linear(const LinearOptions& options) : activation_(options.activation) {
   if (options.inputs < 1 || options.outputs < 1)
     raise<ValueError>("[Linear] wanted 1 input and output or more, came {} and {}", options.inputs,
                       options.outputs);
@@ -20,6 +20,10 @@ Linear::Linear(Tensor weight, Tensor bias) {
   if (bias.defined()) bias_ = parameter("bias", std::move(bias));
 }
 
-Variable Linear::forward(const Variable& x) { return linear(x, weight_, bias_); }
+Variable Linear::forward(const Variable& x) {
+  if (!activation_) return linear(x, weight_, bias_);
+  const Variable product = linear(x, weight_);
+  return bias_.defined() ? bias_activation(product, bias_, *activation_) : activate(product, *activation_);
+}
 
 }  // namespace heed::nn

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+
+#include <heed/autograd/ops/bias_activation.h>
 #include <heed/nn/module.h>
 
 namespace heed::nn {
@@ -8,10 +11,11 @@ struct LinearOptions {
   int64_t inputs = 0;
   int64_t outputs = 0;
   bool bias = true;
+  std::optional<ActivationKind> activation = std::nullopt;  ///< f, in one pass with the bias
 };
 
-/// y = x W^T + b: x (..., inputs) -> (..., outputs). Parameters: weight (outputs, inputs), Xavier; bias
-/// (outputs), uniform in +-1 / sqrt(inputs).
+/// y = x W^T + b, or f(x W^T + b): x (..., inputs) -> (..., outputs). Parameters: weight (outputs, inputs),
+/// Xavier; bias (outputs), uniform in +-1 / sqrt(inputs).
 class Linear : public Layer<Linear> {
  public:
   explicit Linear(const LinearOptions& options);
@@ -24,6 +28,7 @@ class Linear : public Layer<Linear> {
 
  private:
   Variable weight_, bias_;
+  std::optional<ActivationKind> activation_;
 };
 
 }  // namespace heed::nn

@@ -24,17 +24,15 @@ MultiHeadAttentionOptions self_options(const TransformerOptions& options) {
 }  // namespace
 
 FeedForward::FeedForward(int64_t width, int64_t hidden, double dropout, ActivationKind activation)
-    : inner_({.inputs = width, .outputs = hidden}),
+    : inner_({.inputs = width, .outputs = hidden, .activation = activation}),
       outer_({.inputs = hidden, .outputs = width}),
-      activation_(activation),
       dropout_(dropout) {
   child("inner", inner_);
   child("outer", outer_);
-  child("activation", activation_);
   child("dropout", dropout_);
 }
 
-Variable FeedForward::forward(const Variable& x) { return outer_(dropout_(activation_(inner_(x)))); }
+Variable FeedForward::forward(const Variable& x) { return outer_(dropout_(inner_(x))); }
 
 Residual::Residual(const TransformerOptions& options)
     : place_(options.norm), norm_({.width = options.width}), dropout_(options.dropout) {
@@ -59,17 +57,17 @@ Variable TransformerEncoderLayer::forward(const Variable& x, const Mask& mask) {
   return feed_forward_residual_(attended, feed_forward_);
 }
 
-TransformerEncoder::TransformerEncoder(const TransformerOptions& options) : norm_({.width = options.width}) {
+TransformerEncoder::TransformerEncoder(const TransformerOptions& options) {
   check_layers("TransformerEncoder", options);
   for (int64_t i = 0; i < options.layers; ++i) layers_.add(options);
   child("layers", layers_);
-  child("norm", norm_);
+  if (options.final_norm) child("norm", norm_.emplace(LayerNormOptions{.width = options.width}));
 }
 
 Variable TransformerEncoder::forward(const Variable& x, const Mask& mask) {
   Variable y = x;
   for (size_t i = 0; i < layers_.size(); ++i) y = layers_[i](y, mask);
-  return norm_(y);
+  return norm_ ? (*norm_)(y) : y;
 }
 
 TransformerDecoderLayer::TransformerDecoderLayer(const TransformerOptions& options)
@@ -118,17 +116,17 @@ Variable TransformerDecoderLayer::step(const Variable& x, Cache& cache, const Ma
   return feed_forward_residual_(y, feed_forward_);
 }
 
-TransformerDecoder::TransformerDecoder(const TransformerOptions& options) : norm_({.width = options.width}) {
+TransformerDecoder::TransformerDecoder(const TransformerOptions& options) {
   check_layers("TransformerDecoder", options);
   for (int64_t i = 0; i < options.layers; ++i) layers_.add(options);
   child("layers", layers_);
-  child("norm", norm_);
+  if (options.final_norm) child("norm", norm_.emplace(LayerNormOptions{.width = options.width}));
 }
 
 Variable TransformerDecoder::forward(const Variable& x, const Variable& memory, const Mask& memory_mask) {
   Variable y = x;
   for (size_t i = 0; i < layers_.size(); ++i) y = layers_[i](y, memory, memory_mask);
-  return norm_(y);
+  return norm_ ? (*norm_)(y) : y;
 }
 
 TransformerDecoder::Cache TransformerDecoder::start(const Variable& memory) {
@@ -140,7 +138,7 @@ TransformerDecoder::Cache TransformerDecoder::start(const Variable& memory) {
 Variable TransformerDecoder::step(const Variable& x, Cache& cache, const Mask& memory_mask) {
   Variable y = x;
   for (size_t i = 0; i < layers_.size(); ++i) y = layers_[i].step(y, cache[i], memory_mask);
-  return norm_(y);
+  return norm_ ? (*norm_)(y) : y;
 }
 
 }  // namespace heed::nn

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <heed/nn/activation.h>
+#include <optional>
+
 #include <heed/nn/attention.h>
 #include <heed/nn/norm.h>
 
@@ -19,6 +20,7 @@ struct TransformerOptions {
   bool rotary = false;                               ///< rotary positions in self-attention
   int64_t max_length = 512;                          ///< of rotary positions
   ActivationKind activation = ActivationKind::relu;  ///< inside the feed-forward
+  bool final_norm = true;                            ///< behind the last layer of a stack
 };
 
 /// f(x W_1 + b_1) W_2 + b_2 at each place by itself, with f the ReLU, as in the paper, or another activation.
@@ -30,7 +32,6 @@ class FeedForward : public Layer<FeedForward> {
 
  private:
   Linear inner_, outer_;
-  Activation activation_;
   Dropout dropout_;
 };
 
@@ -63,7 +64,8 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
   Residual self_attention_residual_, feed_forward_residual_;
 };
 
-/// A stack of encoder layers and a norm at its end: x (batch, length, width) -> the same shape.
+/// A stack of encoder layers and a norm at its end, unless without: x (batch, length, width) -> the same
+/// shape.
 class TransformerEncoder : public Layer<TransformerEncoder> {
  public:
   explicit TransformerEncoder(const TransformerOptions& options);
@@ -71,7 +73,7 @@ class TransformerEncoder : public Layer<TransformerEncoder> {
 
  private:
   ModuleList<TransformerEncoderLayer> layers_;
-  LayerNorm norm_;
+  std::optional<LayerNorm> norm_;
 };
 
 /// Causal self-attention, attention to the encoder's output, and feed-forward, each in its residual.
@@ -97,7 +99,7 @@ class TransformerDecoderLayer : public Layer<TransformerDecoderLayer> {
   Residual self_attention_residual_, cross_attention_residual_, feed_forward_residual_;
 };
 
-/// A stack of decoder layers and a norm at its end.
+/// A stack of decoder layers and a norm at its end, unless without.
 class TransformerDecoder : public Layer<TransformerDecoder> {
  public:
   explicit TransformerDecoder(const TransformerOptions& options);
@@ -110,7 +112,7 @@ class TransformerDecoder : public Layer<TransformerDecoder> {
 
  private:
   ModuleList<TransformerDecoderLayer> layers_;
-  LayerNorm norm_;
+  std::optional<LayerNorm> norm_;
 };
 
 }  // namespace heed::nn

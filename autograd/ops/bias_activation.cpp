@@ -6,32 +6,27 @@
 #include <heed/autograd/record.h>
 
 namespace heed {
-namespace {
 
-Variable activate(const Variable& x, Activation activation) {
-  switch (activation) {
-    case Activation::relu: return relu(x);
-    case Activation::gelu: return gelu(x);
-    case Activation::tanh: return tanh(x);
-    case Activation::sigmoid: break;
+Variable activate(const Variable& x, ActivationKind kind) {
+  switch (kind) {
+    case ActivationKind::relu: return relu(x);
+    case ActivationKind::gelu: return gelu(x);
+    case ActivationKind::tanh: return tanh(x);
+    case ActivationKind::sigmoid: break;
   }
   return sigmoid(x);
 }
 
-}  // namespace
-
-Variable bias_activation(const Variable& x, const Variable& bias, Activation activation) {
+Variable bias_activation(const Variable& x, const Variable& bias, ActivationKind kind) {
   const Variable* inputs[] = {&x, &bias};
   return record_fused(
-      "bias_activation", {kernels::bias_activation(x.data(), bias.data(), activation)}, inputs,
-      [activation](Backward& back, const std::vector<Tensor>& in) {
-        auto grads = kernels::bias_activation_backward(back.grad().data(), in[0], in[1], activation);
+      "bias_activation", {kernels::bias_activation(x.data(), bias.data(), kind)}, inputs,
+      [kind](Backward& back, const std::vector<Tensor>& in) {
+        auto grads = kernels::bias_activation_backward(back.grad().data(), in[0], in[1], kind);
         back.give(0, [&] { return std::move(grads.x); });
         back.give(1, [&] { return std::move(grads.bias); });
       },
-      [activation](std::span<const Variable> in) {
-        return std::vector{activate(in[0] + in[1], activation)};
-      })[0];
+      [kind](std::span<const Variable> in) { return std::vector{activate(in[0] + in[1], kind)}; })[0];
 }
 
 }  // namespace heed

@@ -5,9 +5,12 @@
 
 namespace heed {
 
-using kernels::Activation;
+using kernels::ActivationKind;
 
-/// f(x + bias) in one pass forward and one back: x (..., width), bias (width). gelu is the exact form.
-Variable bias_activation(const Variable& x, const Variable& bias, Activation activation);
+/// max(0, x), x Phi(x) with Phi the normal distribution, tanh(x), or 1 / (1 + exp(-x)), element by element.
+Variable activate(const Variable& x, ActivationKind kind);
+
+/// f(x + bias) in one pass forward and one back: x (..., width), bias (width).
+Variable bias_activation(const Variable& x, const Variable& bias, ActivationKind kind);
 
 }  // namespace heed

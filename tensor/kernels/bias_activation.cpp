@@ -59,12 +59,12 @@ struct Sigmoid {
 };
 
 template <class F>
-void dispatch_activation(Activation activation, F&& f) {
-  switch (activation) {
-    case Activation::relu: return f(Relu{});
-    case Activation::gelu: return f(Gelu{});
-    case Activation::tanh: return f(Tanh{});
-    case Activation::sigmoid: return f(Sigmoid{});
+void dispatch_activation(ActivationKind kind, F&& f) {
+  switch (kind) {
+    case ActivationKind::relu: return f(Relu{});
+    case ActivationKind::gelu: return f(Gelu{});
+    case ActivationKind::tanh: return f(Tanh{});
+    case ActivationKind::sigmoid: return f(Sigmoid{});
   }
 }
 
@@ -77,19 +77,21 @@ void check(const Tensor& x, const Tensor& bias) {
 
 int64_t rows_of(const Tensor& x) { return x.size(-1) == 0 ? 0 : x.numel() / x.size(-1); }
 
-/// An element of a row counts as four units of work.
-int64_t rows_per_chunk(int64_t width) { return internal::rows_per_chunk(width * 4); }
+/// An element of a row counts as four units of work where there is an exponential, else as one.
+int64_t rows_per_chunk(int64_t width, ActivationKind kind) {
+  return internal::rows_per_chunk(width * (kind == ActivationKind::relu ? 1 : 4));
+}
 
 }  // namespace
 
-Tensor bias_activation(const Tensor& x, const Tensor& bias, Activation activation, Tensor* into) {
+Tensor bias_activation(const Tensor& x, const Tensor& bias, ActivationKind kind, Tensor* into) {
   check(x, bias);
   const auto fill = [&]<class T, class F>(Tensor& out, T, F) {
     const int64_t width = x.size(-1);
     const Tensor in = x.contiguous(), offsets = bias.contiguous();
     const T *from = in.data<T>(), *b = offsets.data<T>();
     T* to = out.mutable_data<T>();
-    internal::parallel_chunks(rows_of(x), rows_per_chunk(width), [=](int64_t begin, int64_t end) {
+    internal::parallel_chunks(rows_of(x), rows_per_chunk(width, kind), [=](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         const T* line = from + row * width;
         T* y = to + row * width;
@@ -101,15 +103,15 @@ Tensor bias_activation(const Tensor& x, const Tensor& bias, Activation activatio
   return internal::fill_result("bias_activation", into, x.shape(), x.dtype(), internal::Writes::contiguous,
                                {&x, &bias}, [&](Tensor& out) {
                                  internal::dispatch_floating("bias_activation", x, [&]<class T>(T type) {
-                                   dispatch_activation(activation, [&](auto f) { fill(out, type, f); });
+                                   dispatch_activation(kind, [&](auto f) { fill(out, type, f); });
                                  });
                                });
 }
 
 BiasActivationGrads bias_activation_backward(const Tensor& grad, const Tensor& x, const Tensor& bias,
-                                             Activation activation) {
+                                             ActivationKind kind) {
   check(x, bias);
-  const int64_t width = x.size(-1), rows = rows_of(x), chunk = rows_per_chunk(width);
+  const int64_t width = x.size(-1), rows = rows_of(x), chunk = rows_per_chunk(width, kind);
   const int64_t parts = (rows + chunk - 1) / chunk;
   BiasActivationGrads grads{Tensor::empty(x.shape(), x.dtype()), zeros(bias.shape(), x.dtype())};
   const Tensor g = grad.contiguous(), in = x.contiguous(), offsets = bias.contiguous();
@@ -135,7 +137,7 @@ BiasActivationGrads bias_activation_backward(const Tensor& grad, const Tensor& x
       for (int64_t i = 0; i < width; ++i) dbias[i] += partial[static_cast<size_t>(part * width + i)];
   };
   internal::dispatch_floating("bias_activation_backward", x, [&]<class T>(T type) {
-    dispatch_activation(activation, [&](auto f) { fill(type, f); });
+    dispatch_activation(kind, [&](auto f) { fill(type, f); });
   });
   return grads;
 }

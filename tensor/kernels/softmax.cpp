@@ -1,5 +1,7 @@
 #include <heed/tensor/kernels/softmax.h>
 
+#include <limits>
+
 #include <heed/tensor/internal/dispatch.h>
 #include <heed/tensor/internal/mask_rows.h>
 #include <heed/tensor/internal/parallel.h>
@@ -71,8 +73,9 @@ Tensor softmax_backward(const Tensor& grad, const Tensor& y, int64_t axis, Tenso
 Tensor log_softmax(const Tensor& x, int64_t axis, Tensor* into) {
   return by_rows("log_softmax", x, x, axis, into, []<class T>(T* out, const T* row, const T*, int64_t count) {
     const T total = log_sum_exp(row, count);
+    const T shift = total == -std::numeric_limits<T>::infinity() ? T(0) : total;
 #pragma omp simd
-    for (int64_t i = 0; i < count; ++i) out[i] = row[i] - total;
+    for (int64_t i = 0; i < count; ++i) out[i] = row[i] - shift;
   });
 }
 

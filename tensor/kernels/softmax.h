@@ -12,7 +12,7 @@ Tensor softmax(const Tensor& x, int64_t axis, Tensor* into = nullptr);
 /// dx_i = y_i (g_i - sum_j g_j y_j)
 Tensor softmax_backward(const Tensor& grad, const Tensor& y, int64_t axis, Tensor* into = nullptr);
 
-/// y_i = x_i - log(sum_j exp(x_j)) along an axis.
+/// y_i = x_i - log(sum_j exp(x_j)) along an axis. A row of nothing but -infinity stays as it is.
 Tensor log_softmax(const Tensor& x, int64_t axis, Tensor* into = nullptr);
 /// dx_i = g_i - exp(y_i) sum_j g_j
 Tensor log_softmax_backward(const Tensor& grad, const Tensor& y, int64_t axis, Tensor* into = nullptr);

@@ -225,6 +225,18 @@ TEST(MultiHeadAttention, starts_with_biases_of_zero_and_weights_within_their_bou
   }
 }
 
+TEST(MultiHeadAttention, takes_keys_and_values_of_other_widths) {
+  nn::MultiHeadAttention attention({.width = 6, .heads = 2, .key_width = 3, .value_width = 4});
+  const Tensor q = random_tensor({2, 3, 6}, 1), k = random_tensor({2, 5, 3}, 2),
+               v = random_tensor({2, 5, 4}, 3);
+  EXPECT_EQ(attention(q, k, v).shape(), Shape({2, 3, 6}));
+  EXPECT_EQ(attention.state_dict().at("k_proj.weight").shape(), Shape({6, 3}));
+  EXPECT_EQ(attention.state_dict().at("v_proj.weight").shape(), Shape({6, 4}));
+  expect_error<ShapeError>([&] { attention(q, q, v); }, "[linear]");
+  expect_error<ValueError>([] { nn::MultiHeadAttention({.width = 6, .heads = 2, .value_width = 0}); },
+                           "[MultiHeadAttention] wanted keys and values of width 1 or more, came 0");
+}
+
 TEST(Attention, names_what_does_not_fit) {
   expect_error<ValueError>(
       [] { nn::MultiHeadAttention({.width = 6, .heads = 4}); },

@@ -32,7 +32,7 @@ void expect_second_derivatives(const Variables& inputs, F f) {
 const Mask kSomeHidden = Mask::valid_lengths(ids({4, 2}));
 
 nn::TransformerOptions stack(nn::NormPlace norm) {
-  return {.width = 4, .feed_forward = 6, .heads = 2, .norm = norm, .activation = nn::ActivationKind::gelu};
+  return {.width = 4, .feed_forward = 6, .heads = 2, .norm = norm, .activation = ActivationKind::gelu};
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ TEST(Gradients, of_plain_layers_are_what_differences_say) {
   expect_layer_gradients(nn::RMSNorm({.width = 5}), {2, 3, 5});
   expect_layer_gradients(nn::SinusoidalPosition({.width = 4}), {2, 3, 4});
   expect_layer_gradients(nn::LearnedPosition({.width = 4, .max_length = 3}), {2, 3, 4});
-  expect_layer_gradients(nn::FeedForward(4, 6, 0, nn::ActivationKind::tanh), {2, 3, 4});
+  expect_layer_gradients(nn::FeedForward(4, 6, 0, ActivationKind::tanh), {2, 3, 4});
   nn::Embedding table({.rows = 5, .width = 3, .padding = 1});
   table.to(DType::f64);
   expect_gradients(table, {}, [&] { return Variables{table(ids({{0, 4}, {4, 2}}))}; });
@@ -84,6 +84,18 @@ TEST(Gradients, of_attention_have_gradients) {
   expect_second_derivatives(x, [&](auto at) { return single(at[0], kSomeHidden); });
   expect_second_derivatives(x, [&](auto at) { return heads(at[0], Mask::causal_order()); });
   expect_second_derivatives(x, [&](auto at) { return rotary(at[0], Mask::causal_order()); });
+}
+
+TEST(Gradients, of_transformer_layers_have_gradients) {
+  const Variables x{f64_leaf({2, 3, 4}, 1)}, with_memory{x[0], f64_leaf({2, 4, 4}, 2)};
+  const Mask mask = Mask::valid_lengths(ids({3, 1}));
+  for (const auto norm : {nn::NormPlace::pre, nn::NormPlace::post}) {
+    nn::TransformerEncoderLayer encoder(stack(norm));
+    nn::TransformerDecoderLayer decoder(stack(norm));
+    encoder.to(DType::f64), decoder.to(DType::f64);
+    expect_second_derivatives(x, [&](auto at) { return encoder(at[0], mask); });
+    expect_second_derivatives(with_memory, [&](auto at) { return decoder(at[0], at[1], kSomeHidden); });
+  }
 }
 
 TEST(Gradients, of_transformer_stacks_are_what_differences_say) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <heed/autograd/ops/matmul.h>
+#include <heed/nn/linear.h>
 
 #include "tests/nn/helpers.h"
 
@@ -148,4 +149,13 @@ TEST(Init, gives_nothing_for_empty_shapes) {
   EXPECT_EQ(nn::kaiming_normal({0, 0}).numel(), 0);
   EXPECT_EQ(nn::truncated_normal({0}).numel(), 0);
   EXPECT_EQ(nn::orthogonal({0, 4}).shape(), Shape({0, 4}));
+}
+
+TEST(Init, parameters_take_new_values_where_they_are) {
+  nn::Linear layer({.inputs = 40, .outputs = 30});
+  const Variable weight = layer.weight();
+  Generator generator(3), again(3);
+  Tensor(weight.data()).copy_from(nn::kaiming_normal({30, 40}, generator));
+  EXPECT_TRUE(identical(layer.state_dict().at("weight"), nn::kaiming_normal({30, 40}, again)));
+  EXPECT_TRUE(weight.requires_grad());
 }

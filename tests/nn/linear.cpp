@@ -1,5 +1,7 @@
 #include <heed/nn/linear.h>
 
+#include <heed/autograd/ops/gelu.h>
+
 #include "tests/nn/helpers.h"
 
 using namespace heed;
@@ -29,6 +31,22 @@ TEST(Linear, starts_within_its_bounds) {
   for (const double b : layer.bias().data().to_vector<double>()) largest = std::max(largest, std::abs(b));
   EXPECT_LE(largest, 1 / std::sqrt(40.0) + 1e-6);
   EXPECT_GT(largest, 0.5 / std::sqrt(40.0));
+}
+
+TEST(Linear, applies_an_activation) {
+  for (const bool bias : {true, false}) {
+    nn::Linear plain({.inputs = 5, .outputs = 3, .bias = bias});
+    nn::Linear with({.inputs = 5, .outputs = 3, .bias = bias, .activation = ActivationKind::gelu});
+    with.load_state_dict(plain.state_dict());
+    const Variable x(random_tensor({2, 4, 5}), true), wanted = gelu(plain(x));
+    EXPECT_TRUE(close(with(x).data(), wanted.data(), kF32));
+    const Variable upstream = random_tensor({2, 4, 3}, 2);
+    wanted.backward(upstream.data()), with(x).backward(upstream.data());
+    const auto got = with.named_parameters(), reference = plain.named_parameters();
+    for (size_t i = 0; i < reference.size(); ++i)
+      EXPECT_TRUE(close(got[i].second.grad().data(), reference[i].second.grad().data(), kF32))
+          << got[i].first;
+  }
 }
 
 TEST(Linear, takes_first_values_of_ones_own) {

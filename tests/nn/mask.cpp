@@ -156,6 +156,55 @@ TEST(Mask, names_what_does_not_fit_the_scores) {
       "wanted a mask for (batch, heads, queries, keys) (2, 1, 3, 4)");
 }
 
+// Sample 1 sees nothing, whichever way that is said; sample 0 sees all.
+TEST(case_C01, every_way_to_hide_a_row_gives_zeros_in_every_attention) {
+  Tensor bias = zeros({2, 1, 1, 3}), pairs = ones({2, 2, 3}, DType::boolean);
+  bias.select(0, 1).fill(-kInfinity);
+  pairs.select(0, 1).fill(0);
+  const std::vector<Mask> masks{
+      Mask::valid_lengths(ids({3, 0})),
+      Mask::valid_lengths(ids({{3, 3}, {0, 0}})),
+      Mask::valid_keys(bools({{1, 1, 1}, {0, 0, 0}})),
+      Mask::valid_pairs(pairs),
+      Mask::additive(bias),
+      Mask::additive(bias) & Mask::valid_lengths(ids({3, 0})),
+      Mask::valid_lengths(ids({3, 1})) & Mask::valid_keys(bools({{1, 1, 1}, {0, 1, 1}}))};
+  nn::DotProductAttention dot;
+  nn::AdditiveAttention additive({.query_width = 4, .key_width = 4, .hidden = 3});
+  nn::AttentionPooling<nn::DotScore> pooling;
+  nn::MultiHeadAttention heads({.width = 4, .heads = 2, .bias = false});
+  const auto check = [&](auto& attention, size_t way) {
+    const Variable q(random_tensor({2, 2, 4}, 1), true), k(random_tensor({2, 3, 4}, 2), true),
+        v(random_tensor({2, 3, 4}, 3), true);
+    const Variable output = attention(q, k, v, masks[way]);
+    EXPECT_TRUE(identical(output.data().select(0, 1).clone(), zeros({2, 4}))) << way;
+    EXPECT_TRUE(close(output.data().select(0, 0), attention(q, k, v).data().select(0, 0), kF32)) << way;
+    output.backward(random_tensor({2, 2, 4}, 4));
+    for (const Variable& x : {q, k, v}) {
+      const Tensor grad = x.grad().data();
+      EXPECT_TRUE(close(grad.select(0, 1), zeros(grad.select(0, 1).shape()), kExact)) << way;
+      EXPECT_TRUE(kernels::all_finite(grad)) << way;
+    }
+    expect_finite_grads(attention);
+  };
+  for (size_t way = 0; way < masks.size(); ++way) {
+    check(dot, way);
+    check(additive, way);
+    check(pooling, way);
+    check(heads, way);
+  }
+}
+
+TEST(case_C01, a_query_before_all_keys_in_causal_order_gives_zeros) {
+  const Variable q(random_tensor({1, 3, 4}, 1), true), k(random_tensor({1, 2, 4}, 2), true);
+  nn::DotProductAttention dot;
+  const Variable output = dot(q, k, k, Mask::causal_order());
+  EXPECT_TRUE(identical(output.data().select(1, 0).clone(), zeros({1, 4})));
+  output.sum().backward();
+  EXPECT_TRUE(close(q.grad().data().select(1, 0), zeros({1, 4}), kExact));
+  EXPECT_TRUE(kernels::all_finite(k.grad().data()));
+}
+
 TEST(case_C03, a_a_huge_negative_score_does_not_lose_to_a_hidden_key) {
   const Tensor scores = tensor_of({{{-2000000, 3}}});
   for (const Mask& mask : {Mask::valid_lengths(ids({1})), Mask::valid_keys(bools({{1, 0}})),

@@ -62,7 +62,7 @@ Tensor some_input() { return random_tensor({kBatch, kLength, kInputs}); }
 TEST(RNN, matches_pytorch_with_tanh_and_relu) {
   nn::RNN with_tanh({.inputs = 4, .hidden = 3, .layers = 2});
   expect_stack_like_pytorch(with_tanh, "rnn_tanh");
-  nn::RNN with_relu({.inputs = 4, .hidden = 3, .layers = 2, .activation = nn::ActivationKind::relu});
+  nn::RNN with_relu({.inputs = 4, .hidden = 3, .layers = 2, .activation = ActivationKind::relu});
   expect_stack_like_pytorch(with_relu, "rnn_relu");
 }
 
@@ -102,7 +102,7 @@ TEST(LSTMCell, is_its_formula) {
 }
 
 TEST(RNNCell, is_its_formula) {
-  nn::RNNCell cell(1, 1), rectified(1, 1, nn::ActivationKind::relu);
+  nn::RNNCell cell(1, 1), rectified(1, 1, ActivationKind::relu);
   const StateDict state{{"weight_ih", tensor_of({{0.5}})},
                         {"weight_hh", tensor_of({{-2}})},
                         {"bias_ih", tensor_of({0.1})},

@@ -32,7 +32,7 @@ TEST_P(Transformer, encoder_layer_matches_pytorch) {
 
 TEST(TransformerEncoderLayer, matches_pytorch_with_another_activation) {
   nn::TransformerOptions with_gelu = options();
-  with_gelu.activation = nn::ActivationKind::gelu;
+  with_gelu.activation = ActivationKind::gelu;
   nn::TransformerEncoderLayer layer(with_gelu);
   expect_like_pytorch(layer, "encoder_layer_gelu", [&](const Variables& in, const auto& args) {
     return Variables{layer(in[0], Mask::valid_lengths(args[0]))};
@@ -165,7 +165,7 @@ TEST(TransformerOptions, bad_ones_are_named) {
   expect_value_error([](auto& o) { o.layers = -1; }, "wanted 1 layer or more, came -1");
   expect_value_error([](auto& o) { o.feed_forward = 0; }, "wanted 1 input and output or more, came 8 and 0");
   expect_value_error([](auto& o) { o.dropout = 1.5; }, "wanted a probability in [0, 1], came 1.5");
-  expect_value_error([](auto& o) { o.width = 0; }, "came 0");
+  expect_value_error([](auto& o) { o.width = 0; }, "came width 0 and 4 heads");
 }
 
 TEST(TransformerDecoder, names_what_does_not_fit) {

@@ -58,7 +58,7 @@ std::vector<Large> large_ops() {
       {"cross_entropy", {{2000, 200}}, [=](In x) { return cross_entropy_losses(x[0], targets); }},
       {"bias_activation",
        {{700, 400}, {400}},
-       [](In x) { return bias_activation(x[0], x[1], Activation::gelu); }},
+       [](In x) { return bias_activation(x[0], x[1], ActivationKind::gelu); }},
       {"layer_norm", {{3000, 64}, {64}, {64}}, [](In x) { return layer_norm(x[0], x[1], x[2]); }},
       {"rms_norm", {{3000, 64}, {64}}, [](In x) { return rms_norm(x[0], x[1]); }},
       {"embedding", {{40, 256}}, [=](In x) { return embedding(x[0], ids); }},

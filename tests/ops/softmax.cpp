@@ -153,6 +153,16 @@ TEST(case_C01, a_softmax_over_nothing_but_minus_infinity_is_zero) {
   EXPECT_TRUE(close(scores.grad().data(), {0, 0, 0, 0}, kExact));
 }
 
+TEST(case_C01, a_log_softmax_over_nothing_but_minus_infinity_is_that) {
+  constexpr double kHidden = -std::numeric_limits<double>::infinity();
+  const Variable scores(tensor_of({{1, 2}, {3, 4}, {0, 1}}), true);
+  const Tensor hidden = tensor_of({{1, 1}, {0, 0}, {1, 0}}, DType::boolean);
+  const Variable logs = log_softmax(masked_fill(scores, hidden, kHidden), -1);
+  EXPECT_TRUE(close(logs.data(), {kHidden, kHidden, -1.31326169, -0.31326169, kHidden, 0}, kF32));
+  logs.backward(tensor_of({{1, 0}, {1, 0}, {1, 1}}));
+  EXPECT_TRUE(close(scores.grad().data(), {0, 0, 0.73105858, -0.73105858, 0, -1}, kF32));
+}
+
 TEST(case_C03, a_hidden_score_cannot_win_however_low_the_others_are) {
   const Variable scores = tensor_of({{{-2000000, 3}}});
   const Variable weights = masked_softmax(scores, Mask::valid_lengths(tensor_of({1}, DType::i64)));

@@ -166,6 +166,41 @@ TEST(case_C23, adam_refuses_a_state_of_another_shape) {
                            "[optimizer] wanted \"p0/m\" as f64(2,), came f64(1,)");
 }
 
+TEST(case_C23, adam_knows_parameters_by_name_and_not_by_place) {
+  const auto gradients = [](int step) {
+    return std::array{random_tensor({2}, 2 * step), random_tensor({2}, 2 * step + 1)};
+  };
+  Variables straight{Variable(ones({2}), true), Variable(zeros({2}), true)};
+  Variables stopped{Variable(ones({2}), true), Variable(zeros({2}), true)};
+  const auto run = [&](optim::Optimizer& optimizer, Variables& parameters, int from, int to) {
+    for (int step = from; step < to; ++step) {
+      // The second one has its first gradient later, and so has taken fewer steps.
+      for (size_t i = 0; i < (step < 2 ? 1u : 2u); ++i) parameters[i].set_grad(gradients(step)[i]);
+      optimizer.step();
+    }
+  };
+  optim::Adam whole(named(straight)), first(named(stopped));
+  run(whole, straight, 0, 6);
+  run(first, stopped, 0, 4);
+  optim::Adam turned({{"p1", stopped[1]}, {"p0", stopped[0]}});
+  turned.load_state_dict(first.state_dict());
+  run(turned, stopped, 4, 6);
+  for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(identical(stopped[i].data(), straight[i].data())) << i;
+}
+
+TEST(case_C19, d_the_padding_row_stays_zero_through_steps_with_decay) {
+  nn::Embedding table({.rows = 10, .width = 8, .padding = 0});
+  Tensor sentence = zeros({1, 769}, DType::i64);
+  sentence.set({0, 0}, 3);
+  optim::AdamW optimizer(table.named_parameters(), {.lr = 0.1, .weight_decay = 0.1});
+  for (int step = 0; step < 3; ++step) {
+    optimizer.zero_grad();
+    table(sentence).sum().backward();
+    optimizer.step();
+  }
+  EXPECT_TRUE(identical(table.weight().data().select(0, 0).clone(), zeros({8})));
+}
+
 TEST(case_C25, g_decay_needs_a_gradient) {
   Variable p(tensor_of({2}), true);
   optim::Adam adam(named({p}), {.lr = 0.1, .weight_decay = 0.1});
