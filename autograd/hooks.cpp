@@ -26,6 +26,20 @@ HookHandle register_edge_hook(const Variable& output, size_t input, GradHook hoo
   return internal::add_edge_hook(node, input, std::move(hook));
 }
 
+std::shared_ptr<const Tensor> watch_grad(const Variable& value) {
+  struct Watched {
+    Tensor grad;
+    HookHandle hook;
+  };
+  auto watched = std::make_shared<Watched>();
+  if (Variable watchable = value; watchable.requires_grad())
+    watched->hook = watchable.register_hook([watcher = std::weak_ptr(watched)](const Variable& grad) {
+      if (const auto living = watcher.lock()) living->grad = grad.data();
+      return Variable();
+    });
+  return {watched, &watched->grad};
+}
+
 namespace internal {
 
 HookHandle add_edge_hook(Node& node, size_t input, GradHook hook) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include <heed/autograd/node.h>
 
 /// Hooks on the nodes and edges of a graph, beside those on variables (Variable::register_hook). All of them
@@ -29,6 +31,12 @@ struct NodeHook {
 /// GraphError when no recorded op made it or when that input needs no gradient.
 [[nodiscard]] HookHandle register_edge_hook(const Variable& output, size_t input, GradHook hook);
 
+/// Where the gradient of a value comes to stand: that of the last backward pass that reached the value,
+/// undefined before the first and where the value needs none. It is looked at, never replaced, and no longer
+/// than the pointer lives. Unlike retain_grad() it does not add up, and the value's own grad() stays as it
+/// is.
+[[nodiscard]] std::shared_ptr<const Tensor> watch_grad(const Variable& value);
+
 /// The living hooks of one place.
 template <class Hook>
 class HookList {
@@ -38,6 +46,10 @@ class HookList {
     std::erase_if(hooks_, [](const auto& weak) { return weak.expired(); });
     hooks_.push_back(shared);
     return HookHandle(std::move(shared));
+  }
+
+  bool has_any() const {
+    return std::ranges::any_of(hooks_, [](const auto& weak) { return !weak.expired(); });
   }
 
   /// Calls f(hook) for each. A hook may remove hooks, itself too, and register others, which are called the

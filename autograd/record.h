@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 
 #include <heed/autograd/anomaly.h>
@@ -72,10 +73,13 @@ std::vector<Variable> record_all(const char* name, std::vector<Tensor> outputs, 
 /// Tensors and serves when no graph of the gradients is wanted. `reference(inputs)` composes the same outputs
 /// from differentiable ops; second derivatives go through it. `constants`: what else both read (masks, ids)
 /// and what, like the inputs, must not be edited until then; undefined ones are left out.
+/// `beside_reference(Backward&, inputs)`: what kernel_backward does apart from giving gradients, for the
+/// passes in which the reference gives them.
 template <class KernelBackward, class Reference>
-std::vector<Variable> record_fused(const char* name, std::vector<Tensor> outputs, Inputs inputs,
-                                   KernelBackward kernel_backward, Reference reference,
-                                   std::initializer_list<Tensor> constants = {}) {
+std::vector<Variable> record_fused(
+    const char* name, std::vector<Tensor> outputs, Inputs inputs, KernelBackward kernel_backward,
+    Reference reference, std::initializer_list<Tensor> constants = {},
+    std::function<void(Backward&, const std::vector<Tensor>&)> beside_reference = {}) {
   if (!needs_recording(inputs)) {
     if (anomaly_enabled()) internal::expect_finite_results(name, outputs, inputs);
     return internal::as_constants(std::move(outputs));
@@ -89,12 +93,14 @@ std::vector<Variable> record_fused(const char* name, std::vector<Tensor> outputs
   return record_all(
       name, std::move(outputs), inputs,
       [saved = std::move(saved), unedited = std::move(unedited), kernel_backward = std::move(kernel_backward),
-       reference = std::move(reference)](Backward& back) {
+       reference = std::move(reference), beside_reference = std::move(beside_reference)](Backward& back) {
         for (const SavedTensor& constant : unedited) back.value(constant);
-        if (back.create_graph())
-          internal::differentiate_reference(back, saved, reference);
-        else
+        if (!back.create_graph()) {
           kernel_backward(back, back.tensors(saved));
+          return;
+        }
+        internal::differentiate_reference(back, saved, reference);
+        if (beside_reference) beside_reference(back, back.tensors(saved));
       });
 }
 

@@ -1,6 +1,5 @@
 #include <heed/nn/attention.h>
 
-#include <heed/autograd/ops/attention.h>
 #include <heed/autograd/ops/views.h>
 #include <heed/nn/init.h>
 #include <heed/tensor/creation.h>
@@ -8,17 +7,6 @@
 
 namespace heed::nn {
 namespace {
-
-/// The options of the fused op, with a dropout mask for (batch, heads, queries, keys) where one is needed.
-AttentionOptions fused_options(const Variable& q, const Variable& k, int64_t heads, double scale,
-                               const Mask& mask, double dropout, bool want_weights) {
-  AttentionOptions options{
-      .heads = heads, .scale = scale, .mask = mask, .dropout = dropout, .want_weights = want_weights};
-  if (dropout > 0)
-    options.dropout_keep =
-        kernels::dropout_mask({q.size(0), heads, q.size(1), k.size(1)}, dropout, default_generator());
-  return options;
-}
 
 double head_scale(const MultiHeadAttentionOptions& options) {
   if (options.width < 1 || options.heads < 1 || options.width % options.heads != 0)
@@ -64,7 +52,34 @@ Variable AdditiveAttention::forward(const Variable& q, const Variable& k, const 
 Attended AdditiveAttention::attend(const Variable& q, const Variable& projected_keys, const Variable& v,
                                    const Mask& mask) {
   expect_sequences("AdditiveAttention", {&q, &projected_keys, &v});
-  return pool(score_projected(q, projected_keys), v, mask, dropout_);
+  point("input", q);
+  const Variable scores = score_projected(q, projected_keys);  // shows query and key
+  point("value", v);
+  point("scores", scores);
+  Attended attended = pool(scores, v, mask, dropout_);
+  point("weights", attended.weights);
+  point("heads", attended.output);
+  point("output", attended.output);
+  return attended;
+}
+
+AttentionResult FusedAttention::attend_fused(const Variable& q, const Variable& k, const Variable& v,
+                                             AttentionOptions options) {
+  if (options.dropout > 0)
+    options.dropout_keep = kernels::dropout_mask({q.size(0), options.heads, q.size(1), k.size(1)},
+                                                 options.dropout, default_generator());
+  const bool watched = is_watched();
+  if (watched) options.want_weights = options.want_scores = options.want_gradients = true;
+  point("query", q);
+  point("key", k);
+  point("value", v);
+  AttentionResult result = attention(q, k, v, options);
+  if (watched) {
+    point("scores", result.scores, {result.gradients, &result.gradients->scores});
+    point("weights", result.weights, {result.gradients, &result.gradients->weights});
+  }
+  point("heads", result.output);
+  return result;
 }
 
 DotProductAttention::DotProductAttention(const DotProductAttentionOptions& options)
@@ -74,40 +89,60 @@ DotProductAttention::DotProductAttention(const DotProductAttentionOptions& optio
 
 Variable DotProductAttention::forward(const Variable& q, const Variable& k, const Variable& v,
                                       const Mask& mask) {
-  expect_sequences("DotProductAttention", {&q, &k, &v});
-  const double scale = scaled_ ? dot_product_scale(q.size(2)) : 1;
-  return attention(q, k, v, fused_options(q, k, 1, scale, mask, dropout_.active_p(), false)).output;
+  return run(q, k, v, mask, false).output;
 }
 
 Attended DotProductAttention::attend(const Variable& q, const Variable& k, const Variable& v,
                                      const Mask& mask) {
-  expect_sequences("DotProductAttention", {&q, &k, &v});
-  const double scale = scaled_ ? dot_product_scale(q.size(2)) : 1;
-  auto result = attention(q, k, v, fused_options(q, k, 1, scale, mask, dropout_.active_p(), true));
+  const AttentionResult result = run(q, k, v, mask, true);
   return {result.output, result.weights.squeeze(1)};
 }
 
+AttentionResult DotProductAttention::run(const Variable& q, const Variable& k, const Variable& v,
+                                         const Mask& mask, bool want_weights) {
+  expect_sequences("DotProductAttention", {&q, &k, &v});
+  point("input", q);
+  AttentionResult result = attend_fused(q, k, v,
+                                        {.scale = scaled_ ? dot_product_scale(q.size(2)) : 1,
+                                         .mask = mask,
+                                         .dropout = dropout_.active_p(),
+                                         .want_weights = want_weights});
+  point("output", result.output);
+  return result;
+}
+
 SelfAttention::SelfAttention(const SelfAttentionOptions& options)
-    : q_proj_({.inputs = options.width, .outputs = options.head_width, .bias = false}),
+    : scale_(dot_product_scale(options.head_width)),
+      q_proj_({.inputs = options.width, .outputs = options.head_width, .bias = false}),
       k_proj_({.inputs = options.width, .outputs = options.head_width, .bias = false}),
       v_proj_({.inputs = options.width, .outputs = options.head_width, .bias = false}),
-      attention_({.dropout = options.dropout}) {
+      dropout_(options.dropout) {
   child("q_proj", q_proj_);
   child("k_proj", k_proj_);
   child("v_proj", v_proj_);
-  child("attention", attention_);
+  child("dropout", dropout_);
 }
 
-Variable SelfAttention::forward(const Variable& x, const Mask& mask) {
-  return attention_(q_proj_(x), k_proj_(x), v_proj_(x), mask);
-}
+Variable SelfAttention::forward(const Variable& x, const Mask& mask) { return run(x, x, mask, false).output; }
 
 Attended SelfAttention::attend(const Variable& x, const Mask& mask) {
-  return attention_.attend(q_proj_(x), k_proj_(x), v_proj_(x), mask);
+  const AttentionResult result = run(x, x, mask, true);
+  return {result.output, result.weights.squeeze(1)};
+}
+
+AttentionResult SelfAttention::run(const Variable& places, const Variable& x, const Mask& mask,
+                                   bool want_weights) {
+  expect_sequences("SelfAttention", {&x});
+  point("input", places);
+  AttentionResult result = attend_fused(
+      q_proj_(places), k_proj_(x), v_proj_(x),
+      {.scale = scale_, .mask = mask, .dropout = dropout_.active_p(), .want_weights = want_weights});
+  point("output", result.output);
+  return result;
 }
 
 Variable SelfAttention::output_at(const Variable& x, int64_t i, const Mask& mask) {
-  return attention_(q_proj_(x.select(1, i).unsqueeze(1)), k_proj_(x), v_proj_(x), mask).squeeze(1);
+  return run(x.select(1, i).unsqueeze(1), x, mask, false).output.squeeze(1);
 }
 
 MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
@@ -153,12 +188,18 @@ Attended MultiHeadAttention::attend_with_weights(const Variable& q, const KeysVa
 Attended MultiHeadAttention::run(const Variable& q, const KeysValues& projected, const Mask& mask,
                                  bool want_weights) {
   expect_sequences("MultiHeadAttention", {&q, &projected.keys, &projected.values});
-  const auto options =
-      fused_options(q, projected.keys, heads_, scale_, mask, dropout_.active_p(), want_weights);
+  point("input", q);
   Variable queries = q_proj_(q);
   if (rotary_) queries = (*rotary_)(queries, projected.keys.size(1) - q.size(1));
-  auto result = attention(queries, projected.keys, projected.values, options);
-  return {out_proj_(result.output), result.weights};
+  const AttentionResult result = attend_fused(queries, projected.keys, projected.values,
+                                              {.heads = heads_,
+                                               .scale = scale_,
+                                               .mask = mask,
+                                               .dropout = dropout_.active_p(),
+                                               .want_weights = want_weights});
+  const Variable output = out_proj_(result.output);
+  point("output", output);
+  return {output, result.weights};
 }
 
 }  // namespace heed::nn

@@ -2,12 +2,24 @@
 
 #include <optional>
 
+#include <heed/autograd/ops/attention.h>
 #include <heed/nn/pooling.h>
 #include <heed/nn/position.h>
 
 /// Attention, from one score function to many heads. In all of them
 ///   f(q, (k_1, v_1) ... (k_m, v_m)) = sum_i softmax_i(a(q, k_i)) v_i
 /// and they differ in the score a. A query that may see no key gives zeros. With any other score: pooling.h.
+///
+/// Each of them shows the same points to those who watch it (Module::register_point_hook):
+///   input    the first argument, of which the queries are made
+///   query    (batch, queries, width), key and value (batch, keys, width), projected, heads side by side
+///   scores   (batch, heads, queries, keys), scaled, before the mask; without the axis of heads where the
+///            score is no product
+///   weights  as the scores: their softmax under the mask, before dropout
+///   heads    (batch, queries, width), the pooled values, heads side by side
+///   output   (batch, queries, width)
+/// Scores and weights of dot products are otherwise never all in memory, and their gradients are what
+/// kernels::AttentionGrads says.
 namespace heed::nn {
 
 struct AdditiveAttentionOptions {
@@ -36,9 +48,17 @@ struct DotProductAttentionOptions {
   double dropout = 0;  ///< of the weights
 };
 
+/// What attention by dot products has in common.
+class FusedAttention : public Module {
+ protected:
+  /// The fused op, with a dropout mask where one is needed. Shows the points from query to heads.
+  AttentionResult attend_fused(const Variable& q, const Variable& k, const Variable& v,
+                               AttentionOptions options);
+};
+
 /// Pooling with a DotScore, fused: a(q, k) = q . k / sqrt(width), or q . k unscaled. Queries and keys have
 /// one width; no parameters.
-class DotProductAttention : public Layer<DotProductAttention> {
+class DotProductAttention : public Layer<DotProductAttention, FusedAttention> {
  public:
   explicit DotProductAttention(const DotProductAttentionOptions& options = {});
   /// q (batch, queries, width), k (batch, keys, width), v (batch, keys, any) -> (batch, queries, any).
@@ -46,6 +66,9 @@ class DotProductAttention : public Layer<DotProductAttention> {
   Attended attend(const Variable& q, const Variable& k, const Variable& v, const Mask& mask = {});
 
  private:
+  AttentionResult run(const Variable& q, const Variable& k, const Variable& v, const Mask& mask,
+                      bool want_weights);
+
   bool scaled_;
   Dropout dropout_;
 };
@@ -57,7 +80,7 @@ struct SelfAttentionOptions {
 };
 
 /// One head over one sequence: q = W_q x, k = W_k x, v = W_v x, no biases, scaled dot-product.
-class SelfAttention : public Layer<SelfAttention> {
+class SelfAttention : public Layer<SelfAttention, FusedAttention> {
  public:
   explicit SelfAttention(const SelfAttentionOptions& options);
   /// x (batch, length, width) -> (batch, length, head_width).
@@ -67,8 +90,12 @@ class SelfAttention : public Layer<SelfAttention> {
   Variable output_at(const Variable& x, int64_t i, const Mask& mask = {});
 
  private:
+  /// The outputs at some places of x.
+  AttentionResult run(const Variable& places, const Variable& x, const Mask& mask, bool want_weights);
+
+  double scale_;
   Linear q_proj_, k_proj_, v_proj_;
-  DotProductAttention attention_;
+  Dropout dropout_;
 };
 
 struct MultiHeadAttentionOptions {
@@ -95,7 +122,7 @@ struct KeysValues {
 /// aligned, as in Mask::causal_order(). Parameters: q_proj, k_proj, v_proj and out_proj, each weight (width,
 /// width), that of k_proj (width, key_width) and that of v_proj (width, value_width), Xavier, and bias
 /// (width), zeros. Vaswani et al., "Attention is all you need" (2017).
-class MultiHeadAttention : public Layer<MultiHeadAttention> {
+class MultiHeadAttention : public Layer<MultiHeadAttention, FusedAttention> {
  public:
   explicit MultiHeadAttention(const MultiHeadAttentionOptions& options);
   /// Self-attention: x (batch, length, width).

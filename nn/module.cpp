@@ -149,16 +149,16 @@ void Module::to(DType dtype) {
     if (parameter.dtype() != dtype) convert(parameter, dtype);
 }
 
-bool Module::has_forward_hooks() const {
-  bool has_any = false;
-  forward_hooks_.for_each([&](const ForwardHook&) { has_any = true; });
-  return has_any;
-}
-
 void Module::call_forward_hooks(std::span<const Variable> inputs, Variable& output) {
   forward_hooks_.for_each([&](const ForwardHook& hook) {
     if (Variable other = hook(*this, inputs, output); other.defined()) output = std::move(other);
   });
+}
+
+void Module::point(std::string_view name, const Variable& value, std::shared_ptr<const Tensor> inner_grad) {
+  if (!is_watched()) return;
+  const Point shown{*this, name, value, std::move(inner_grad)};
+  point_hooks_.for_each([&](const PointHook& hook) { hook(shown); });
 }
 
 void Module::zero_grad() {

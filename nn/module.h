@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -32,6 +33,24 @@ class Module;
 /// to replace it, or nothing to leave it.
 using ForwardHook =
     std::function<Variable(Module& module, std::span<const Variable> inputs, const Variable& output)>;
+
+/// A value that a module shows while it runs, as `decoder.0.attention` shows its "weights".
+struct Point {
+  const Module& module;
+  std::string_view name;
+  Variable value;
+  /// Set where the value lives inside of a fused op and is no place in the graph.
+  std::shared_ptr<const Tensor> inner_grad = {};
+
+  /// Where the value's gradient comes to stand in a backward pass: see heed::watch_grad.
+  std::shared_ptr<const Tensor> watch_grad() const {
+    return inner_grad != nullptr ? inner_grad : heed::watch_grad(value);
+  }
+};
+
+/// Looks at a point. It changes nothing: what it is shown, and what comes after, is the same to the last bit
+/// as without it.
+using PointHook = std::function<void(const Point& point)>;
 
 /// A part of a model: it owns parameters and buffers and has other modules as members, each registered under
 /// a name in the constructor. A parameter's full name is the path to it, as in
@@ -85,6 +104,10 @@ class Module {
   [[nodiscard]] HookHandle register_forward_hook(ForwardHook hook) {
     return forward_hooks_.add(std::move(hook));
   }
+  /// Calls the hook with each value that the module shows, without those of the modules below. In a
+  /// checkpoint it is called in both runs, and gradients follow the second, where recomputing() is true; that
+  /// of a value which goes into the checkpoint is to be watched outside.
+  [[nodiscard]] HookHandle register_point_hook(PointHook hook) { return point_hooks_.add(std::move(hook)); }
 
  protected:
   Module() = default;
@@ -98,7 +121,12 @@ class Module {
   /// Registers a member module. One that is registered in several places is named after the first.
   void child(std::string name, Module& module);
 
-  bool has_forward_hooks() const;
+  /// Shows a value to the point hooks; without any this costs nothing. `inner_grad`: see Point.
+  void point(std::string_view name, const Variable& value, std::shared_ptr<const Tensor> inner_grad = {});
+  /// True if somebody looks at the points, so that values are wanted which are only made to be shown.
+  bool is_watched() const { return point_hooks_.has_any(); }
+
+  bool has_forward_hooks() const { return forward_hooks_.has_any(); }
   void call_forward_hooks(std::span<const Variable> inputs, Variable& output);
 
  private:
@@ -111,6 +139,7 @@ class Module {
   std::vector<std::pair<std::string, Tensor>> buffers_;
   std::vector<std::pair<std::string, Module*>> children_;
   HookList<ForwardHook> forward_hooks_;
+  HookList<PointHook> point_hooks_;
   std::shared_ptr<Place> place_ = std::make_shared<Place>();
   bool training_ = true;
 };

@@ -29,7 +29,7 @@ struct AttentionPoolingOptions {
 ///   AttentionPooling<GaussianScore> kernel({.score = {.w = 2, .learnable = true}});
 /// The parameters are those of the score, below "score". A score of one's own is a layer with `Options` and
 /// `forward(q, k)`. Two have faster forms of the same: AdditiveAttention projects its keys once, and
-/// DotProductAttention never holds all weights in memory.
+/// DotProductAttention never holds all weights in memory. It shows the same points as they do.
 template <class Score>
 class AttentionPooling : public Layer<AttentionPooling<Score>> {
  public:
@@ -44,7 +44,17 @@ class AttentionPooling : public Layer<AttentionPooling<Score>> {
     return attend(q, k, v, mask).output;
   }
   Attended attend(const Variable& q, const Variable& k, const Variable& v, const Mask& mask = {}) {
-    return pool(score_(q, k), v, mask, dropout_);
+    this->point("input", q);
+    this->point("query", q);
+    this->point("key", k);
+    this->point("value", v);
+    const Variable scores = score_(q, k);
+    this->point("scores", scores);
+    Attended attended = pool(scores, v, mask, dropout_);
+    this->point("weights", attended.weights);
+    this->point("heads", attended.output);
+    this->point("output", attended.output);
+    return attended;
   }
 
  private:

@@ -20,6 +20,24 @@ Variable join_heads(const Variable& x) {
   return x.transpose(1, 2).reshape({x.size(0), x.size(2), x.size(1) * x.size(3)});
 }
 
+/// The backward kernel, with what it needs beside inputs and gradients.
+struct FusedBackward {
+  AttentionOptions options;
+  Tensor logsumexp;
+  std::weak_ptr<AttentionGradients> watcher;
+
+  kernels::AttentionGrads run(Backward& back, const std::vector<Tensor>& in) const {
+    const bool weighted = options.want_weights && back.has_grad(1);
+    const auto watched = watcher.lock();
+    AttentionOptions asked = options;
+    asked.want_gradients = watched != nullptr;
+    auto grads = kernels::attention_backward(back.grad().data(), weighted ? back.grad(1).data() : Tensor(),
+                                             in[0], in[1], in[2], logsumexp, asked);
+    if (watched != nullptr) *watched = {grads.weights, grads.scores};
+    return grads;
+  }
+};
+
 }  // namespace
 
 std::vector<Variable> attention_reference(std::span<const Variable> qkv, const AttentionOptions& options) {
@@ -38,14 +56,13 @@ AttentionResult attention(const Variable& q, const Variable& k, const Variable& 
   auto result = kernels::attention(q.data(), k.data(), v.data(), options);
   std::vector<Tensor> outputs{result.output};
   if (options.want_weights) outputs.push_back(result.weights);
+  const auto gradients = options.want_gradients ? std::make_shared<AttentionGradients>() : nullptr;
+  const FusedBackward backward{options, result.logsumexp, gradients};
   const Variable* inputs[] = {&q, &k, &v};
   auto recorded = record_fused(
       "attention", std::move(outputs), inputs,
-      [options, logsumexp = result.logsumexp](Backward& back, const std::vector<Tensor>& in) {
-        const bool weighted = options.want_weights && back.has_grad(1);
-        auto grads =
-            kernels::attention_backward(back.grad().data(), weighted ? back.grad(1).data() : Tensor(), in[0],
-                                        in[1], in[2], logsumexp, options);
+      [backward](Backward& back, const std::vector<Tensor>& in) {
+        auto grads = backward.run(back, in);
         back.give(0, [&] { return std::move(grads.q); });
         back.give(1, [&] { return std::move(grads.k); });
         back.give(2, [&] { return std::move(grads.v); });
@@ -55,8 +72,11 @@ AttentionResult attention(const Variable& q, const Variable& k, const Variable& 
         if (!options.want_weights) all.pop_back();
         return all;
       },
-      {options.mask.lengths, options.mask.keep, options.mask.bias, options.dropout_keep});
-  return {recorded[0], options.want_weights ? recorded[1] : Variable(), result.scores};
+      {options.mask.lengths, options.mask.keep, options.mask.bias, options.dropout_keep},
+      [backward](Backward& back, const std::vector<Tensor>& in) {
+        if (!backward.watcher.expired()) backward.run(back, in);
+      });
+  return {recorded[0], options.want_weights ? recorded[1] : Variable(), result.scores, gradients};
 }
 
 }  // namespace heed

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include <heed/autograd/variable.h>
 #include <heed/tensor/kernels/attention.h>
 
@@ -7,15 +9,24 @@ namespace heed {
 
 using kernels::AttentionOptions;
 
+/// The gradients of what a fused attention keeps inside, (batch, heads, queries, keys) each: see
+/// kernels::AttentionGrads. Undefined until a backward pass has come through; the last pass replaces those of
+/// the one before, also where a graph is kept and gradients of leaves add up.
+struct AttentionGradients {
+  Tensor weights, scores;
+};
+
 struct AttentionResult {
   Variable output;  ///< (batch, queries, heads * value width)
   Variable
       weights;    ///< (batch, heads, queries, keys), if options.want_weights; has a gradient like any result
   Tensor scores;  ///< (batch, heads, queries, keys), if options.want_scores
+  /// If options.want_gradients. They are computed only while somebody holds this.
+  std::shared_ptr<const AttentionGradients> gradients;
 };
 
 /// Masked dot-product attention with heads side by side in the last axis; see kernels::attention for the
-/// formula and the shapes.
+/// formula and the shapes. What is asked for beside the output changes no bit of it, nor of any gradient.
 AttentionResult attention(const Variable& q, const Variable& k, const Variable& v,
                           const AttentionOptions& options);
 

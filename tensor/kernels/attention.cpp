@@ -140,16 +140,14 @@ struct Forward {
   }
 };
 
-/// Everything of one head's backward pass. With P the weights, D the dropout and S the scaled scores:
-///   dV = (D P)^T dO,  dP = D (dO V^T) + given,  dS = P (dP - sum_k P dP),  dQ = scale dS K,  dK = scale dS^T
-///   Q
+/// Everything of one head's backward pass, by the formulas of the header.
 template <class T>
 struct BackwardPass {
   const Sizes& s;
   const AttentionOptions& options;
   const internal::MaskRows<T>& mask;
   const T *grad, *grad_weights, *q, *k, *v, *logsumexp;
-  T *dq, *dk, *dv;
+  T *dq, *dk, *dv, *dweights, *dscores;
 
   void run(int64_t index, std::vector<T>& scratch) const {
     const Head<T> head(s, index);
@@ -196,7 +194,10 @@ struct BackwardPass {
       for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < s.keys; ++j) slopes[i * row + j] += given[i * s.keys + j];
     }
-    for (int64_t i = 0; i < rows; ++i) softmax_slope(slopes + i * row, weights + i * row);
+    if (dweights != nullptr) hand_out_weights_slope(head, slopes, first, rows);
+    for (int64_t i = 0; i < rows; ++i)
+      softmax_slope(slopes + i * row, weights + i * row,
+                    dscores != nullptr ? head.pair_row(dscores, first + i) : nullptr);
     if (keep != nullptr) drop(weights, row, keep, rows, s.keys, scale);
     const bool later = first > 0;
     internal::small_matmul<T>(
@@ -208,10 +209,19 @@ struct BackwardPass {
                                head.part(dk, s.keys, s.d), q_row, later});
   }
 
-  /// dP -> scale * dS, in place.
-  void softmax_slope(T* slope, const T* weight) const {
+  void hand_out_weights_slope(const Head<T>& head, const T* slopes, int64_t first, int64_t rows) const {
+    copy_rows(head.pair_row(dweights, first), s.keys, slopes, s.row(), rows, s.keys);
+    for (int64_t i = first; i < first + rows; ++i)
+      if (logsumexp[head.row(i)] == -std::numeric_limits<T>::infinity())
+        std::fill_n(head.pair_row(dweights, i), s.keys, T(0));
+  }
+
+  /// dP -> scale * dS, in place; dS itself goes to `out` unless that is null.
+  void softmax_slope(T* slope, const T* weight, T* out) const {
     const T dot = internal::lane_sum<T>(s.row(), [=](int64_t j) { return slope[j] * weight[j]; });
     const T scale = static_cast<T>(options.scale);
+    if (out != nullptr)
+      for (int64_t j = 0; j < s.keys; ++j) out[j] = weight[j] * (slope[j] - dot);
 #pragma omp simd
     for (int64_t j = 0; j < s.row(); ++j) slope[j] = scale * weight[j] * (slope[j] - dot);
   }
@@ -271,7 +281,12 @@ AttentionGrads attention_backward(const Tensor& grad, const Tensor& grad_weights
     return s.queries == 0 || s.keys == 0 ? zeros(like.shape(), like.dtype())
                                          : Tensor::empty(like.shape(), like.dtype());
   };
-  AttentionGrads grads{make(q), make(k), make(v)};
+  AttentionGrads grads{make(q), make(k), make(v), {}, {}};
+  if (options.want_gradients) {
+    const Shape pairs{s.batch, s.heads, s.queries, s.keys};
+    grads.weights = Tensor::empty(pairs, q.dtype());
+    grads.scores = Tensor::empty(pairs, q.dtype());
+  }
   const Tensor upstream = grad.contiguous(), queries = q.contiguous(), keys = k.contiguous(),
                values = v.contiguous();
   const Tensor given_weights = grad_weights.defined() ? grad_weights.contiguous() : Tensor();
@@ -288,7 +303,9 @@ AttentionGrads attention_backward(const Tensor& grad, const Tensor& grad_weights
                                logsumexp.data<T>(),
                                grads.q.mutable_data<T>(),
                                grads.k.mutable_data<T>(),
-                               grads.v.mutable_data<T>()};
+                               grads.v.mutable_data<T>(),
+                               options.want_gradients ? grads.weights.mutable_data<T>() : nullptr,
+                               options.want_gradients ? grads.scores.mutable_data<T>() : nullptr};
     if (s.queries > 0 && s.keys > 0) for_each_head<T>(s, (s.d + s.e + 2 * kQueryBlock) * s.row(), pass);
   });
   return grads;

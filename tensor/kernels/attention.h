@@ -14,6 +14,7 @@ struct AttentionOptions {
   double dropout = 0;        ///< the probability that dropout_keep was drawn with
   bool want_weights = false;
   bool want_scores = false;
+  bool want_gradients = false;  ///< those of weights and scores, from the backward
 };
 
 struct Attention {
@@ -34,9 +35,18 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Att
 
 struct AttentionGrads {
   Tensor q, k, v;
+  /// On request, (batch, heads, queries, keys) each, of what the forward hands out under the same names: the
+  /// weights before dropout and the scaled scores before the mask. A query that sees nothing has zeros. Of
+  /// another query a hidden key has a gradient of its weight too, as the formula gives it, though the mask
+  /// holds the weight at 0; that of its score is 0.
+  Tensor weights, scores;
 };
 
-/// grad: that of the output; grad_weights: that of the weights before dropout, or undefined.
+/// grad: that of the output; grad_weights: that of the weights before dropout, or undefined. With P the
+/// weights, D the dropout and S the scaled scores,
+///   dV = (D P)^T dO,  dP = D (dO V^T) + grad_weights,  dS = P (dP - sum_k P dP),
+///   dQ = scale dS K,  dK = scale dS^T Q
+/// Asking for dP and dS changes no bit of the others, and costs their memory.
 AttentionGrads attention_backward(const Tensor& grad, const Tensor& grad_weights, const Tensor& q,
                                   const Tensor& k, const Tensor& v, const Tensor& logsumexp,
                                   const AttentionOptions& options);

@@ -1,5 +1,6 @@
 #include <optional>
 
+#include <heed/autograd/hooks.h>
 #include <heed/autograd/ops.h>
 #include <heed/autograd/record.h>
 #include <heed/tensor/kernels/arithmetic.h>
@@ -229,6 +230,47 @@ TEST(hooks, watching_changes_no_bit) {
     return x.grad();
   };
   EXPECT_TRUE(close(run(true).data(), run(false).data(), kExact));
+}
+
+TEST(watch_grad, holds_the_gradient_of_the_last_pass) {
+  const Variable x(tensor_of({1, 2, 3}), true);
+  const Variable y = x * x;
+  const auto of_x = watch_grad(x), of_y = watch_grad(y);
+  EXPECT_FALSE(of_y->defined());
+  (3 * y).sum().backward({.retain_graph = true});
+  EXPECT_TRUE(close(*of_y, {3, 3, 3}, kExact));
+  EXPECT_TRUE(close(*of_x, {6, 12, 18}, kExact));
+  (y + y).sum().backward();
+  EXPECT_TRUE(close(*of_y, {2, 2, 2}, kExact)) << "complete, and not added to that of the pass before";
+  EXPECT_TRUE(close(*of_x, {4, 8, 12}, kExact));
+  EXPECT_TRUE(close(x.grad().data(), {10, 20, 30}, kExact)) << "a leaf's gradients still add up";
+  EXPECT_FALSE(y.grad().defined());
+}
+
+TEST(watch_grad, ends_with_the_pointer_and_outlives_the_graph) {
+  std::shared_ptr<const Tensor> seen;
+  {
+    const Variable x(ones({2}), true);
+    Variable y = x * 2;
+    seen = watch_grad(y);
+    int others = 0;
+    const HookHandle hook = y.register_hook([&](const Variable&) { return ++others, Variable(); });
+    auto dropped = watch_grad(y);
+    const std::weak_ptr<const Tensor> gone = dropped;
+    dropped.reset();
+    EXPECT_TRUE(gone.expired());
+    y.sum().backward();
+    EXPECT_EQ(others, 1);
+  }
+  EXPECT_TRUE(close(*seen, {1, 1}, kExact));
+}
+
+TEST(watch_grad, of_a_value_without_a_gradient_stays_undefined) {
+  const Variable x(ones({2}), true);
+  const auto of_constant = watch_grad(ones({2})), of_unused = watch_grad(x * 2);
+  x.sum().backward();
+  EXPECT_FALSE(of_constant->defined());
+  EXPECT_FALSE(of_unused->defined());
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <heed/autograd/hooks.h>
+#include <heed/tensor/compare.h>
 #include <heed/tensor/storage.h>
 
 #include "tests/ops/memory.h"
@@ -60,6 +62,33 @@ TEST(case_C07, memory_stays_far_below_one_array_of_all_sums) {
   const Variables in{some_q, some_k, weight};
   EXPECT_TRUE(close(additive_score(some_q, some_k, weight).data(), composed(in, {})[0].data(),
                     {.relative = 1e-5, .absolute = 1e-5}));
+}
+
+// The scores are a value of the graph, so their gradient and that of the weights need nothing fused.
+TEST(additive_score, watching_scores_and_weights_sees_the_formula_and_changes_no_bit) {
+  Generator generator(17);
+  const auto any = [&](const Shape& shape) { return rand_normal(shape, 0, 1, DType::f64, generator); };
+  const std::vector<Tensor> inputs{any({3, 5, 19}), any({3, 7, 19}), any({19})};
+  const Tensor values = any({3, 7, 4}), upstream = any({3, 5, 4});
+  const kernels::Mask mask = kernels::Mask::valid_lengths(tensor_of({7, 4, 0}, DType::i64));
+  std::shared_ptr<const Tensor> of_scores, of_weights;
+  const auto run = [&](bool watched, bool create_graph) {
+    const Variables in = leaves(inputs);
+    const Variable scores = additive_score(in[0], in[1], in[2]), weights = masked_softmax(scores, mask);
+    if (watched) of_scores = watch_grad(scores), of_weights = watch_grad(weights);
+    const Variable output = matmul(weights, values);
+    output.backward(upstream, {.create_graph = create_graph});
+    return Variables{output.detach(), in[0].grad().detach(), in[1].grad().detach(), in[2].grad().detach()};
+  };
+  const Variable scores(composed(leaves(inputs), {})[0].data(), true);
+  masked_softmax(scores, mask).matmul(values).backward(upstream);
+  for (const bool create_graph : {false, true}) {
+    const Variables without = run(false, create_graph), with = run(true, create_graph);
+    for (size_t i = 0; i < with.size(); ++i) EXPECT_TRUE(identical(with[i].data(), without[i].data())) << i;
+    EXPECT_TRUE(close(*of_scores, scores.grad().data(), kF64));
+    EXPECT_TRUE(close(*of_weights, matmul(upstream, Variable(values).transpose(1, 2)).data(), kF64));
+    EXPECT_TRUE(close(of_scores->select(0, 2), zeros({5, 7}), kExact)) << "nothing is seen there";
+  }
 }
 
 TEST(additive_score, shapes_that_do_not_fit_are_named) {

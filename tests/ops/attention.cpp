@@ -1,7 +1,7 @@
 #include <cmath>
 
+#include "tests/ops/any_mask.h"
 #include "tests/ops/op_case.h"
-#include "tests/tensor/generators.h"
 
 namespace heed::test {
 namespace {
@@ -144,18 +144,6 @@ TEST(case_C11, one_variable_as_query_key_and_value_gathers_all_three_gradients) 
   sum(attention(shared, shared, shared, options).output.pow(2)).backward();
   const Variable total = copies[0].grad() + copies[1].grad() + copies[2].grad();
   EXPECT_TRUE(close(shared.grad().data(), total.data(), kF64));
-}
-
-/// A mask of random parts; every kind comes up.
-Mask any_mask(int64_t batch, int64_t heads, int64_t queries, int64_t keys) {
-  Mask mask{.causal = any_between(0, 2) == 0};
-  Generator generator(static_cast<uint64_t>(any_between(0, 1 << 30)));
-  if (any_between(0, 2) == 0) mask.lengths = rand_integers({batch}, 0, keys + 1, generator);
-  if (any_between(0, 2) == 0)
-    mask.keep = rand_integers({batch, any_between(0, 1) == 0 ? 1 : heads, queries, keys}, 0, 3, generator)
-                    .to(DType::boolean);
-  if (any_between(0, 2) == 0) mask.bias = rand_normal({1, heads, 1, keys}, 0, 1, DType::f64, generator);
-  return mask;
 }
 
 /// Outputs and input gradients of attention or its reference, in one list.
