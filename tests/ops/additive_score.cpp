@@ -78,7 +78,10 @@ TEST(additive_score, watching_scores_and_weights_sees_the_formula_and_changes_no
     if (watched) of_scores = watch_grad(scores), of_weights = watch_grad(weights);
     const Variable output = matmul(weights, values);
     output.backward(upstream, {.create_graph = create_graph});
-    return Variables{output.detach(), in[0].grad().detach(), in[1].grad().detach(), in[2].grad().detach()};
+    const Variables seen{output.detach(), in[0].grad().detach(), in[1].grad().detach(),
+                         in[2].grad().detach()};
+    for (Variable leaf : in) leaf.zero_grad();  // a gradient with a graph of its own keeps its leaf alive
+    return seen;
   };
   const Variable scores(composed(leaves(inputs), {})[0].data(), true);
   masked_softmax(scores, mask).matmul(values).backward(upstream);
