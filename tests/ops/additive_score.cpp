@@ -24,7 +24,8 @@ std::vector<OpCase> cases() {
           {"additive_score_square", score, composed}};
 }
 
-INSTANTIATE_TEST_SUITE_P(additive_score, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(additive_score, OpTest, op_cases(cases(), {{{16, 32, 128}, {16, 64, 128}, {128}}}),
+                         case_name);
 
 TEST(case_C07, scalars_give_the_published_value_and_gradients) {
   const Tensor query = full({1, 1, 1}, 0.5, DType::f64), keys = tensor_of({{{0}, {1}}}, DType::f64);
