@@ -78,8 +78,10 @@ TEST(additive_score, watching_scores_and_weights_sees_the_formula_and_changes_no
     const Variable scores = additive_score(in[0], in[1], in[2]), weights = masked_softmax(scores, mask);
     if (watched) of_scores = watch_grad(scores), of_weights = watch_grad(weights);
     const Variable output = matmul(weights, values);
-    output.backward(upstream, {.create_graph = create_graph});
-    return Variables{output.detach(), in[0].grad().detach(), in[1].grad().detach(), in[2].grad().detach()};
+    const Variables outputs{output}, upstreams{upstream};
+    Variables all = grad(outputs, in, upstreams, {.create_graph = create_graph});
+    all.push_back(output);
+    return all;
   };
   const Variable scores(composed(leaves(inputs), {})[0].data(), true);
   masked_softmax(scores, mask).matmul(values).backward(upstream);
