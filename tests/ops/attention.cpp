@@ -42,6 +42,12 @@ std::vector<Variant> small_shapes() {
           {{{2, 0, 2}, {2, 3, 2}, {2, 3, 4}}}, {{{2, 3, 2}, {2, 0, 2}, {2, 0, 4}}}};
 }
 
+/// 64 samples of 32 queries and keys, two heads of 64.
+BenchSize timed_size() { return {{{64, 32, 128}, {64, 32, 128}, {64, 32, 128}}}; }
+OpCase timed_with(const Integers& arg, OpCase op) {
+  return timed(std::move(op), {timed_size().shapes, {arg}});
+}
+
 std::vector<OpCase> cases() {
   const auto lengths = [](Args a) { return two_heads(Mask::valid_lengths(a[0])); };
   const auto causal = [](Args) { return two_heads(Mask::causal_order()); };
@@ -55,28 +61,37 @@ std::vector<OpCase> cases() {
           "attention_heads", false, [](Args) { return two_heads(); }, small_shapes()),
       attention_case(
           "attention_weights", true, [](Args) { return two_heads(); }, small_shapes()),
-      attention_case("attention_lengths", true, lengths, hidden),
+      timed_with({{64}, 33}, attention_case("attention_lengths", true, lengths, hidden)),
       attention_case("attention_causal", true, causal, small_shapes()),
       attention_case("attention_causal_longer_keys", false, causal),
       attention_case("attention_causal_longer_queries", false, causal),
-      attention_case("attention_keys", false, [](Args a) { return two_heads(Mask::valid_keys(a[0])); }),
-      attention_case("attention_pairs", true, [](Args a) { return two_heads(Mask::valid_pairs(a[0])); }),
-      attention_case("attention_lengths_and_causal", false,
-                     [](Args a) { return two_heads(Mask::valid_lengths(a[0]) & Mask::causal_order()); }),
-      attention_case("attention_additive", false, [](Args a) { return two_heads(Mask::additive(a[0])); }),
-      attention_case("attention_dropout", true,
-                     [](Args a) {
-                       AttentionOptions options = two_heads();
-                       options.dropout_keep = a[0];
-                       options.dropout = 0.25;
-                       return options;
-                     }),
-      attention_case("attention_self", true, lengths),
-      attention_case("attention_many_queries", false, lengths),
+      timed_with(
+          {{64, 32}, 2, DType::boolean},
+          attention_case("attention_keys", false, [](Args a) { return two_heads(Mask::valid_keys(a[0])); })),
+      timed_with(
+          {{64, 32, 32}, 2, DType::boolean},
+          attention_case("attention_pairs", true, [](Args a) { return two_heads(Mask::valid_pairs(a[0])); })),
+      timed_with(
+          {{64}, 33},
+          attention_case("attention_lengths_and_causal", false,
+                         [](Args a) { return two_heads(Mask::valid_lengths(a[0]) & Mask::causal_order()); })),
+      timed_with({{32, 32}, 2, DType::f64},
+                 attention_case("attention_additive", false,
+                                [](Args a) { return two_heads(Mask::additive(a[0])); })),
+      timed_with({{64, 2, 32, 32}, 2, DType::boolean}, attention_case("attention_dropout", true,
+                                                                      [](Args a) {
+                                                                        AttentionOptions options =
+                                                                            two_heads();
+                                                                        options.dropout_keep = a[0];
+                                                                        options.dropout = 0.25;
+                                                                        return options;
+                                                                      })),
+      timed_with({{64}, 33}, attention_case("attention_self", true, lengths)),
+      timed_with({{64}, 33}, attention_case("attention_many_queries", false, lengths)),
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(attention, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(attention, OpTest, op_cases(cases(), timed_size()), case_name);
 
 /// Attention whose scores are all 0, so that each output is the mean of the values that are seen.
 Tensor mean_of_seen(const Tensor& values, int64_t queries, const AttentionOptions& options) {

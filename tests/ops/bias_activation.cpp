@@ -21,7 +21,7 @@ std::vector<OpCase> cases() {
           activation_case("sigmoid", ActivationKind::sigmoid, [](const Variable& x) { return sigmoid(x); })};
 }
 
-INSTANTIATE_TEST_SUITE_P(bias_activation, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(bias_activation, OpTest, op_cases(cases(), {{{2048, 512}, {512}}}), case_name);
 
 TEST(activate, is_the_function_of_its_kind) {
   const Variable x = tensor_of({-2, 0.5});

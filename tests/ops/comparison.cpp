@@ -22,7 +22,9 @@ std::vector<OpCase> cases() {
           {"where_condition_broadcast", choose}};
 }
 
-INSTANTIATE_TEST_SUITE_P(comparison, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(comparison, OpTest,
+                         op_cases(cases(), {{{512, 1024}, {512, 1024}}, {{{512, 1024}, 2, DType::boolean}}}),
+                         case_name);
 
 TEST(comparison, what_is_not_chosen_may_be_nan_and_has_no_gradient) {
   const double nan = std::numeric_limits<double>::quiet_NaN(),

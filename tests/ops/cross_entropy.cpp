@@ -50,7 +50,8 @@ std::vector<OpCase> cases() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(cross_entropy, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(cross_entropy, OpTest, op_cases(cases(), {{{512, 2000}}, {{{512}, 2000}}}),
+                         case_name);
 
 TEST(case_C09, nothing_but_ignored_targets_gives_zero_and_no_gradient) {
   const Variable logits(tensor_of({{1, 2, 3}, {0, 0, 0}}), true);

@@ -15,7 +15,8 @@ std::vector<OpCase> cases() {
            {{{{67}}, {rand_integers({67}, 0, 2).to(DType::boolean)}}}}};
 }
 
-INSTANTIATE_TEST_SUITE_P(dropout, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(dropout, OpTest,
+                         op_cases(cases(), {{{512, 1024}}, {{{512, 1024}, 2, DType::boolean}}}), case_name);
 
 TEST(case_C21, probability_one_drops_all_without_nan) {
   Generator generator(1);

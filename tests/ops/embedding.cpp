@@ -20,7 +20,8 @@ std::vector<OpCase> cases() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(embedding, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(embedding, OpTest, op_cases(cases(), {{{4000, 256}}, {{{64, 32}, 4000}}}),
+                         case_name);
 
 Variables padded(In x, Args a) { return {embedding(x[0], a[0], 2)}; }
 

@@ -22,7 +22,7 @@ std::vector<OpCase> cases() {
            small, large}};
 }
 
-INSTANTIATE_TEST_SUITE_P(gelu, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(gelu, OpTest, op_cases(cases(), {{{512, 1024}}}), case_name);
 
 TEST(gelu, the_ends_of_the_range_have_their_limits) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

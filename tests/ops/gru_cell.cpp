@@ -32,7 +32,9 @@ std::vector<OpCase> cases() {
             {{{0, 6}, {0, 6}, {0, 2}}, {zeros({0}, DType::boolean)}}}}};
 }
 
-INSTANTIATE_TEST_SUITE_P(gru_cell, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(gru_cell, OpTest,
+                         op_cases(cases(), {{{64, 768}, {64, 768}, {64, 256}}, {{{64}, 2, DType::boolean}}}),
+                         case_name);
 
 TEST(gru_cell, a_row_that_is_not_active_keeps_its_state) {
   const Variable gates(full({2, 3}, 9), true), h(tensor_of({{0.25}, {0.5}}), true);

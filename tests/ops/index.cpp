@@ -44,20 +44,22 @@ std::vector<OpCase> cases() {
                    {{{2, 3}}, {none({0, 3})}},
                    {{{2, 0}}, {none({2, 0})}},
                    {{{0, 3}}, {none({0, 2})}}}),
-      gather_case("middle", 1, {{{{2, 3}}, {ids({{2}})}}, {{{2, 0}}, {none({2, 0})}}}),
-      gather_case("last", -1, {{{{2, 3}}, {none({1, 0})}}}),
+      timed(gather_case("middle", 1, {{{{2, 3}}, {ids({{2}})}}, {{{2, 0}}, {none({2, 0})}}}),
+            {{{64, 128, 128}}, {{{64, 32, 128}, 128}}}),
+      timed(gather_case("last", -1, {{{{2, 3}}, {none({1, 0})}}}), {{{2048, 1024}}, {{{2048, 64}, 1024}}}),
       scatter_case("first", 0),
       scatter_case("middle", 1),
       scatter_case("last", -1),
       select_case(
           "first", 0, nullptr,
           {{{{1}}, {ids({0, 0})}}, {{{2, 3}}, {none({0})}}, {{{2, 0}}, {ids({1})}}, {{{0, 3}}, {none({0})}}}),
-      select_case("middle", 1, select_by_product, {{{{2, 3, 1}}, {ids({2, 2})}}},
-                  {{{{2, 67, 33}}, {ids({66, 0, 5, 5, 40})}}}),
-      select_case("last", -1)};
+      timed(select_case("middle", 1, select_by_product, {{{{2, 3, 1}}, {ids({2, 2})}}},
+                        {{{{2, 67, 33}}, {ids({66, 0, 5, 5, 40})}}}),
+            {{{64, 128, 128}}, {{{64}, 128}}}),
+      timed(select_case("last", -1), {{{64, 128, 128}}, {{{64}, 128}}})};
 }
 
-INSTANTIATE_TEST_SUITE_P(index, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(index, OpTest, op_cases(cases()), case_name);
 
 TEST(index, what_is_read_several_times_gets_the_sum_of_the_gradients) {
   const Variable x(tensor_of({{1, 2, 3}}), true);

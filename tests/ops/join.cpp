@@ -18,12 +18,15 @@ std::vector<OpCase> cases() {
        [](In x, Args) { return Variables{stack(x, 1)}; },
        nullptr,
        {{{{1}}}, {{{0}, {0}}}, {{{2, 0}, {2, 0}}}}},
-      {"split", [](In x, Args) { return split(x[0], kSizes, 1); }, nullptr, {{{{1, 6}}}, {{{0, 6}}}}},
-      {"unstack", [](In x, Args) { return unstack(x[0], 1); }, nullptr, {{{{1, 1}}}, {{{0, 2}}}}},
+      timed({"split", [](In x, Args) { return split(x[0], kSizes, 1); }, nullptr, {{{{1, 6}}}, {{{0, 6}}}}},
+            {{{64, 6, 1024}}}),
+      timed({"unstack", [](In x, Args) { return unstack(x[0], 1); }, nullptr, {{{{1, 1}}}, {{{0, 2}}}}},
+            {{{64, 32, 256}}}),
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(join, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(join, OpTest, op_cases(cases(), {{{512, 1024}, {512, 1024}, {512, 1024}}}),
+                         case_name);
 
 TEST(join, parts_that_nobody_used_count_as_zero) {
   const Variable x(ones({2, 6}), true);

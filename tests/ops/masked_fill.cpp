@@ -20,7 +20,8 @@ std::vector<OpCase> cases() {
           {"masked_fill_broadcast", fill_with(-1)}};
 }
 
-INSTANTIATE_TEST_SUITE_P(masked_fill, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(masked_fill, OpTest,
+                         op_cases(cases(), {{{512, 1024}}, {{{512, 1024}, 2, DType::boolean}}}), case_name);
 
 TEST(masked_fill, what_is_replaced_may_be_nan_and_the_fill_infinite) {
   const double nan = std::numeric_limits<double>::quiet_NaN(),

@@ -17,22 +17,23 @@ std::vector<OpCase> cases() {
                                    {{{2, 3}, {0, 3, 2}}}, {{{1, 2, 3}, {2, 3, 1}}}};
   return {
       {"matmul", product, nullptr, small},
-      {"matmul_batched", product},
-      {"matmul_broadcast", product},
-      {"matmul_many_by_one", product},
-      {"matmul_one_by_many", product},
+      timed({"matmul_batched", product}, {{{256, 32, 32}, {256, 32, 32}}}),
+      timed({"matmul_broadcast", product}, {{{8, 1, 32, 32}, {32, 32, 32}}}),
+      timed({"matmul_many_by_one", product}, {{{64, 32, 256}, {256, 256}}}),
+      timed({"matmul_one_by_many", product}, {{{256, 256}, {64, 256, 32}}}),
       {"matmul_square", product},
       {"linear",
        layer,
        composed,
        {{{{1, 1}, {1, 1}, {1}}}, {{{0, 3}, {2, 3}, {2}}}, {{{2, 0}, {3, 0}, {3}}}, {{{2, 3}, {0, 3}, {0}}}},
        {{{{33, 17}, {67, 17}, {67}}}}},
-      {"linear_batched", layer, composed, {{{{2, 0, 3}, {2, 3}, {2}}}, {{{1, 1, 1}, {2, 1}, {2}}}}},
+      timed({"linear_batched", layer, composed, {{{{2, 0, 3}, {2, 3}, {2}}}, {{{1, 1, 1}, {2, 1}, {2}}}}},
+            {{{64, 32, 256}, {256, 256}, {256}}}),
       {"linear_without_bias", layer, composed, {{{{1, 1}, {1, 1}}}, {{{0, 3}, {2, 3}}}}},
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(matmul, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(matmul, OpTest, op_cases(cases(), {{{512, 512}, {512, 512}, {512}}}), case_name);
 
 TEST(matmul, inner_sizes_that_differ_are_named) {
   const Variable a = zeros({64, 10, 32}), b = zeros({31, 96});

@@ -1,5 +1,6 @@
 #include "tests/ops/op_case.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <heed/autograd/gradcheck.h>
@@ -43,12 +44,6 @@ void expect_close(const Evaluation& got, const Evaluation& want, Tolerance toler
 
 DifferentiableFunction bind_args(const OpFunction& f, const std::vector<Tensor>& args) {
   return [f, args](In in) { return f(in, args); };
-}
-
-std::vector<Tensor> converted(const std::vector<Tensor>& tensors, DType dtype) {
-  std::vector<Tensor> result;
-  for (const Tensor& x : tensors) result.push_back(is_floating(x.dtype()) ? x.to(dtype) : x);
-  return result;
 }
 
 std::vector<Tensor> all_relaid(const std::vector<Tensor>& tensors, bool gaps) {
@@ -104,7 +99,35 @@ Evaluation evaluate_row(const DifferentiableFunction& f, const Fixture& fixture,
   return result;
 }
 
+std::vector<OpCase>& known_cases() {
+  static std::vector<OpCase> cases;
+  return cases;
+}
+
 }  // namespace
+
+OpCases op_cases(std::vector<OpCase> cases, const BenchSize& bench) {
+  for (OpCase& op : cases) {
+    if (op.bench.shapes.empty()) op.bench = bench;
+    // GoogleTest asks for them once for each kind of test.
+    const auto has_its_name = [&](const OpCase& known) { return known.name == op.name; };
+    if (std::ranges::none_of(known_cases(), has_its_name)) known_cases().push_back(op);
+  }
+  return testing::ValuesIn(cases);
+}
+
+const std::vector<OpCase>& all_op_cases() { return known_cases(); }
+
+OpCase timed(OpCase op, BenchSize bench) {
+  op.bench = std::move(bench);
+  return op;
+}
+
+std::vector<Tensor> converted(const std::vector<Tensor>& tensors, DType dtype) {
+  std::vector<Tensor> result;
+  for (const Tensor& x : tensors) result.push_back(is_floating(x.dtype()) ? x.to(dtype) : x);
+  return result;
+}
 
 std::string case_name(const testing::TestParamInfo<OpCase>& info) { return info.param.name; }
 

@@ -14,7 +14,7 @@
 #include "tests/tensor/helpers.h"
 
 /// One struct per case of an op, and the tests that every case passes. A family's file lists its cases and
-/// says `INSTANTIATE_TEST_SUITE_P(softmax, OpTest, testing::ValuesIn(cases()), case_name)`.
+/// says `INSTANTIATE_TEST_SUITE_P(softmax, OpTest, op_cases(cases()), case_name)`.
 namespace heed::test {
 
 using Variables = std::vector<Variable>;
@@ -29,14 +29,38 @@ struct Variant {
   std::vector<Tensor> args = {};
 };
 
+/// Integers in [0, end), the same in every run.
+struct Integers {
+  Shape shape;
+  int64_t end = 2;
+  DType dtype = DType::i64;
+};
+
+/// What a case is timed on: f32 inputs of these shapes, and tensors made of these integers.
+struct BenchSize {
+  std::vector<Shape> shapes;
+  std::vector<Integers> args = {};
+};
+
 struct OpCase {
   std::string name;                ///< of its tensors in the fixtures too
   OpFunction run;                  ///< the op
   OpFunction reference = nullptr;  ///< the same composed of other ops, for a fused op
   std::vector<Variant> small = {};
   std::vector<Variant> large =
-      {};  ///< wider than a vector register, with something left over: against the reference
+      {};                ///< wider than a vector register, with something left over: against the reference
+  BenchSize bench = {};  ///< where that of its family does not fit
 };
+
+/// The cases of a family for INSTANTIATE_TEST_SUITE_P. `bench`: the size at which they are timed, with as
+/// many inputs and tensors as each has. A case that takes more tensors than are given is timed on its
+/// fixture.
+using OpCases = decltype(testing::ValuesIn(std::vector<OpCase>()));
+OpCases op_cases(std::vector<OpCase> cases, const BenchSize& bench = {});
+/// All that went through op_cases: every case, once the tests are made.
+const std::vector<OpCase>& all_op_cases();
+/// The case with a size of its own at which it is timed.
+OpCase timed(OpCase op, BenchSize bench);
 
 class OpTest : public testing::TestWithParam<OpCase> {};
 
@@ -48,6 +72,9 @@ struct Fixture {
   std::vector<Tensor> inputs, args, outputs, upstreams, grads;
 };
 Fixture load_fixture(const std::string& name);
+
+/// Those of float types in another one.
+std::vector<Tensor> converted(const std::vector<Tensor>& tensors, DType dtype);
 
 /// The same numbers over memory that is not contiguous: the axes in reverse order, and with gaps and an
 /// offset when `gaps`.

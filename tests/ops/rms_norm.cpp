@@ -24,7 +24,7 @@ std::vector<OpCase> cases() {
           norm_case("rms_norm_epsilon", 0.1)};
 }
 
-INSTANTIATE_TEST_SUITE_P(rms_norm, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(rms_norm, OpTest, op_cases(cases(), {{{2048, 512}, {512}}}), case_name);
 
 TEST(rms_norm, rows_of_zeros_stay_zeros) {
   const Variable x(zeros({2, 3}), true), weight(ones({3}), true);

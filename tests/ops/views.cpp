@@ -42,7 +42,7 @@ std::vector<OpCase> cases() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(views, OpTest, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(views, OpTest, op_cases(cases()), case_name);
 
 TEST(views, what_does_not_fit_is_named) {
   const Variable x = zeros({2, 3});
