@@ -26,14 +26,12 @@ struct Source {
 Source encode(const Translator& translator, std::span<const Sentence> sentences) {
   std::vector<Encoded> encoded;
   std::vector<int64_t> all;
-  size_t longest = 1;
   for (const Sentence& sentence : sentences) {
     all.push_back(static_cast<int64_t>(all.size()));
     encoded.push_back(encode_pair({sentence, {}, {}}, translator.source(), translator.target(),
                                   translator.architecture().length));
-    longest = std::max(longest, encoded.back().source.size());
   }
-  const Batch batch = make_batch(encoded, all, static_cast<int64_t>(longest));
+  const Batch batch = make_batch(encoded, all, longest_of(encoded, all));
   return {from_values<int64_t>(batch.source, {batch.rows, batch.length}), ids_of(batch.source_lengths)};
 }
 

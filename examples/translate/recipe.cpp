@@ -11,6 +11,10 @@
 #include "translate/data/dataset.h"
 
 namespace heed::translate {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Recipe, data, strict, preset, model, score, position, norm, examples,
+                                   holdout, lr, warmup_steps, seed, epochs, steps)
+
 namespace {
 
 using nlohmann::json;
@@ -20,66 +24,32 @@ using nlohmann::json;
 constexpr int64_t kCorpusExamples = 6000;
 constexpr int64_t kEmbeddedEpochs = 20;
 
-/// Two GRUs learn that corpus slower than the transformer does: all of it, twice the time, and a higher rate
-/// that warms up and falls.
-json bahdanau_on_corpus() { return {{"examples", 0}, {"epochs", 40}, {"lr", 0.01}, {"warmup_steps", 500}}; }
-
 /// What need not be as it was when a training goes on.
 const std::set<std::string> kMayChange{"data", "strict", "epochs", "steps"};
 
-json to_json(const Recipe& r) {
-  return {{"data", r.data},
-          {"strict", r.strict},
-          {"preset", r.preset},
-          {"model", r.model},
-          {"score", r.score},
-          {"position", r.position},
-          {"norm", r.norm},
-          {"examples", r.examples},
-          {"holdout", r.holdout},
-          {"lr", r.lr},
-          {"warmup_steps", r.warmup_steps},
-          {"seed", r.seed},
-          {"epochs", r.epochs},
-          {"steps", r.steps}};
-}
-
-Recipe from_json(const json& all) {
-  return {.data = all.at("data"),
-          .strict = all.at("strict"),
-          .preset = all.at("preset"),
-          .model = all.at("model"),
-          .score = all.at("score"),
-          .position = all.at("position"),
-          .norm = all.at("norm"),
-          .examples = all.at("examples"),
-          .holdout = all.at("holdout"),
-          .lr = all.at("lr"),
-          .warmup_steps = all.at("warmup_steps"),
-          .seed = all.at("seed"),
-          .epochs = all.at("epochs"),
-          .steps = all.at("steps")};
-}
-
-json defaults(const std::string& preset_name, const std::string& data) {
-  const bool embedded = is_embedded(data);
-  const Preset& preset = preset_by_name(preset_name);
-  return to_json({.data = data,
-                  .strict = false,
-                  .preset = preset_name,
-                  .model = "transformer",
-                  .score = "additive",
-                  .position = "sinusoidal",
-                  .norm = "post",
-                  .examples = data.empty() ? kCorpusExamples
-                              : embedded   ? 0
-                                           : preset.examples,
-                  .holdout = embedded ? kEmbeddedHoldout : 0,
-                  .lr = preset.lr,
-                  .warmup_steps = preset.warmup_steps,
-                  .seed = 0,
-                  .epochs = embedded ? kEmbeddedEpochs : preset.epochs,
-                  .steps = 0});
+/// What suits the model, the preset and the data that were asked for.
+Recipe defaults(const json& given) {
+  Recipe r{.data = given.value("data", ""),
+           .preset = given.value("preset", "toy"),
+           .model = given.value("model", "transformer"),
+           .score = "additive",
+           .position = "sinusoidal",
+           .norm = "post"};
+  const Preset& preset = preset_by_name(r.preset);
+  r.examples = preset.examples;
+  r.lr = preset.lr;
+  r.warmup_steps = preset.warmup_steps;
+  r.epochs = preset.epochs;
+  if (!is_embedded(r.data)) return r;
+  r.examples = 0;
+  r.holdout = kEmbeddedHoldout;
+  r.epochs = kEmbeddedEpochs;
+  if (!r.data.empty()) return r;
+  r.examples = kCorpusExamples;
+  // Two GRUs learn it slower: all of it, twice the time, and a higher rate that warms up and falls.
+  if (r.model == "bahdanau" && r.preset == "toy")
+    r.examples = 0, r.epochs = 40, r.lr = 0.01, r.warmup_steps = 500;
+  return r;
 }
 
 /// --epochs and --steps are two ways to say one thing.
@@ -104,13 +74,10 @@ void expect_belongs(const json& given, const char* key, const std::string& model
 }  // namespace
 
 Recipe make_recipe(const json& given) {
-  const std::string preset = given.value("preset", "toy"), data = given.value("data", "");
-  json all = defaults(preset, data);
-  if (data.empty() && preset == "toy" && given.value("model", "") == "bahdanau")
-    all.update(bahdanau_on_corpus());
+  json all = defaults(given);
   all.update(given);
   all.update(how_long(given));
-  Recipe recipe = from_json(all);
+  auto recipe = all.get<Recipe>();
   expect_belongs(given, "score", recipe.model, "bahdanau");
   expect_belongs(given, "position", recipe.model, "transformer");
   expect_belongs(given, "norm", recipe.model, "transformer");
@@ -118,7 +85,7 @@ Recipe make_recipe(const json& given) {
 }
 
 Recipe continued(const Recipe& recipe, const json& given) {
-  json all = to_json(recipe);
+  json all = recipe;
   std::string differences;
   for (const auto& [key, value] : given.items()) {
     if (kMayChange.contains(key) || all.at(key) == value) continue;
@@ -129,7 +96,7 @@ Recipe continued(const Recipe& recipe, const json& given) {
     raise<ValueError>("[train] wanted to go on as it was begun, with {}", differences);
   all.update(given);
   all.update(how_long(given));
-  return from_json(all);
+  return all.get<Recipe>();
 }
 
 Architecture architecture_of(const Recipe& recipe) {
@@ -143,7 +110,7 @@ Architecture architecture_of(const Recipe& recipe) {
 }
 
 void save_recipe(const std::filesystem::path& path, const Recipe& recipe) {
-  const std::string text = to_json(recipe).dump(2) + "\n";
+  const std::string text = json(recipe).dump(2) + "\n";
   write_file_atomically(path.string(), [&](FileWriter& file) { file.write(std::as_bytes(std::span(text))); });
 }
 
@@ -153,7 +120,7 @@ Recipe load_recipe(const std::filesystem::path& path) {
     raise<FileError>("[train] {}: wanted the folder of a training, came one without {}",
                      path.parent_path().string(), path.filename().string());
   try {
-    return from_json(json::parse(file));
+    return json::parse(file).get<Recipe>();
   } catch (const json::exception& problem) {
     raise<FileError>("[train] {}: wanted a training's recipe, came: {}", path.string(), problem.what());
   }
