@@ -1,26 +1,11 @@
 #include <heed/optim/optimizer.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include <heed/optim/internal/parameters.h>
 #include <heed/tensor/creation.h>
 
 namespace heed::optim {
-namespace {
-
-/// True if the whole name is the pattern, each * of which stands for any letters.
-bool matches(std::string_view pattern, std::string_view name) {
-  const size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return pattern == name;
-  if (!name.starts_with(pattern.substr(0, star))) return false;
-  for (size_t i = star; i <= name.size(); ++i)
-    if (matches(pattern.substr(star + 1), name.substr(i))) return true;
-  return false;
-}
-
-}  // namespace
-
 /// Gives the options the values that hold in a group, while it lives.
 class Optimizer::GroupValues {
  public:
