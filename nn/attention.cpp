@@ -1,5 +1,8 @@
 #include <heed/nn/attention.h>
 
+#include <array>
+
+#include <heed/autograd/ops/softmax.h>
 #include <heed/autograd/ops/views.h>
 #include <heed/nn/init.h>
 #include <heed/tensor/creation.h>
@@ -52,15 +55,11 @@ Variable AdditiveAttention::forward(const Variable& q, const Variable& k, const 
 Attended AdditiveAttention::attend(const Variable& q, const Variable& projected_keys, const Variable& v,
                                    const Mask& mask) {
   expect_sequences("AdditiveAttention", {&q, &projected_keys, &v});
-  point("input", q);
-  const Variable scores = score_projected(q, projected_keys);  // shows query and key
-  point("value", v);
-  point("scores", scores);
-  Attended attended = pool(scores, v, mask, dropout_);
-  point("weights", attended.weights);
-  point("heads", attended.output);
-  point("output", attended.output);
-  return attended;
+  const Variable input = point("input", q);
+  const Variable scores = score_projected(input, projected_keys);  // shows query and key
+  const Variable values = point("value", v);
+  const Variable weights = point("weights", masked_softmax(point("scores", scores), mask));
+  return {point("output", point("heads", pool(weights, values, dropout_))), weights};
 }
 
 AttentionResult FusedAttention::attend_fused(const Variable& q, const Variable& k, const Variable& v,
@@ -68,17 +67,33 @@ AttentionResult FusedAttention::attend_fused(const Variable& q, const Variable& 
   if (options.dropout > 0)
     options.dropout_keep = kernels::dropout_mask({q.size(0), options.heads, q.size(1), k.size(1)},
                                                  options.dropout, default_generator());
+  const std::array<Variable, 3> qkv{point("query", q), point("key", k), point("value", v)};
+  AttentionResult result =
+      is_edited("scores") || is_edited("weights") ? attend_edited(qkv, options) : attend_shown(qkv, options);
+  result.output = point("heads", result.output);
+  return result;
+}
+
+AttentionResult FusedAttention::attend_shown(std::span<const Variable, 3> qkv, AttentionOptions options) {
   const bool watched = is_watched();
   if (watched) options.want_weights = options.want_scores = options.want_gradients = true;
-  point("query", q);
-  point("key", k);
-  point("value", v);
-  AttentionResult result = attention(q, k, v, options);
+  AttentionResult result = attention(qkv[0], qkv[1], qkv[2], options);
   if (watched) {
     point("scores", result.scores, {result.gradients, &result.gradients->scores});
     point("weights", result.weights, {result.gradients, &result.gradients->weights});
   }
-  point("heads", result.output);
+  return result;
+}
+
+AttentionResult FusedAttention::attend_edited(std::span<const Variable, 3> qkv,
+                                              const AttentionOptions& options) {
+  const auto all =
+      attention_reference(qkv, options,
+                          {.scores = [&](const Variable& scores) { return point("scores", scores); },
+                           .weights = [&](const Variable& weights) { return point("weights", weights); }});
+  AttentionResult result;
+  result.output = all[0];
+  result.weights = all[1];
   return result;
 }
 
@@ -101,13 +116,12 @@ Attended DotProductAttention::attend(const Variable& q, const Variable& k, const
 AttentionResult DotProductAttention::run(const Variable& q, const Variable& k, const Variable& v,
                                          const Mask& mask, bool want_weights) {
   expect_sequences("DotProductAttention", {&q, &k, &v});
-  point("input", q);
-  AttentionResult result = attend_fused(q, k, v,
+  AttentionResult result = attend_fused(point("input", q), k, v,
                                         {.scale = scaled_ ? dot_product_scale(q.size(2)) : 1,
                                          .mask = mask,
                                          .dropout = dropout_.active_p(),
                                          .want_weights = want_weights});
-  point("output", result.output);
+  result.output = point("output", result.output);
   return result;
 }
 
@@ -133,11 +147,10 @@ Attended SelfAttention::attend(const Variable& x, const Mask& mask) {
 AttentionResult SelfAttention::run(const Variable& places, const Variable& x, const Mask& mask,
                                    bool want_weights) {
   expect_sequences("SelfAttention", {&x});
-  point("input", places);
   AttentionResult result = attend_fused(
-      q_proj_(places), k_proj_(x), v_proj_(x),
+      q_proj_(point("input", places)), k_proj_(x), v_proj_(x),
       {.scale = scale_, .mask = mask, .dropout = dropout_.active_p(), .want_weights = want_weights});
-  point("output", result.output);
+  result.output = point("output", result.output);
   return result;
 }
 
@@ -188,8 +201,7 @@ Attended MultiHeadAttention::attend_with_weights(const Variable& q, const KeysVa
 Attended MultiHeadAttention::run(const Variable& q, const KeysValues& projected, const Mask& mask,
                                  bool want_weights) {
   expect_sequences("MultiHeadAttention", {&q, &projected.keys, &projected.values});
-  point("input", q);
-  Variable queries = q_proj_(q);
+  Variable queries = q_proj_(point("input", q));
   if (rotary_) queries = (*rotary_)(queries, projected.keys.size(1) - q.size(1));
   const AttentionResult result = attend_fused(queries, projected.keys, projected.values,
                                               {.heads = heads_,
@@ -197,9 +209,7 @@ Attended MultiHeadAttention::run(const Variable& q, const KeysValues& projected,
                                                .mask = mask,
                                                .dropout = dropout_.active_p(),
                                                .want_weights = want_weights});
-  const Variable output = out_proj_(result.output);
-  point("output", output);
-  return {output, result.weights};
+  return {point("output", out_proj_(result.output)), result.weights};
 }
 
 }  // namespace heed::nn

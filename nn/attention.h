@@ -54,6 +54,11 @@ class FusedAttention : public Module {
   /// The fused op, with a dropout mask where one is needed. Shows the points from query to heads.
   AttentionResult attend_fused(const Variable& q, const Variable& k, const Variable& v,
                                AttentionOptions options);
+
+ private:
+  AttentionResult attend_shown(std::span<const Variable, 3> qkv, AttentionOptions options);
+  /// With other scores or weights: composed of single ops.
+  AttentionResult attend_edited(std::span<const Variable, 3> qkv, const AttentionOptions& options);
 };
 
 /// Pooling with a DotScore, fused: a(q, k) = q . k / sqrt(width), or q . k unscaled. Queries and keys have

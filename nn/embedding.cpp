@@ -16,6 +16,6 @@ Embedding::Embedding(const EmbeddingOptions& options) : padding_(options.padding
   weight_ = parameter("weight", std::move(table));
 }
 
-Variable Embedding::forward(const Tensor& ids) { return embedding(weight_, ids, padding_); }
+Variable Embedding::forward(const Tensor& ids) { return point("output", embedding(weight_, ids, padding_)); }
 
 }  // namespace heed::nn

@@ -13,6 +13,7 @@ struct EmbeddingOptions {
 };
 
 /// A row of numbers for each id: ids i64 (...) -> (..., width). Parameter: weight (rows, width), Xavier.
+/// Point: output.
 class Embedding : public Layer<Embedding> {
  public:
   explicit Embedding(const EmbeddingOptions& options);

@@ -40,6 +40,20 @@ void convert(Variable parameter, DType dtype) {
   parameter.set_requires_grad(was_trained);
 }
 
+/// What an edit puts in the place of a point.
+Variable edited(const Point& point, const PointEdit& edit) {
+  Variable other = edit(point);
+  if (!other.defined()) return point.value;
+  if (other.shape() != point.value.shape())
+    raise<ShapeError>("[point] \"{}\": wanted {} in the place of {}, came {}", point.name,
+                      point.value.shape(), heed::describe(point.value.data()), heed::describe(other.data()));
+  if (other.dtype() != point.value.dtype())
+    raise<DTypeError>("[point] \"{}\": wanted {} in the place of {}, came {}", point.name,
+                      name_of(point.value.dtype()), heed::describe(point.value.data()),
+                      heed::describe(other.data()));
+  return other;
+}
+
 }  // namespace
 
 std::string StateMismatch::describe() const {
@@ -155,10 +169,21 @@ void Module::call_forward_hooks(std::span<const Variable> inputs, Variable& outp
   });
 }
 
-void Module::point(std::string_view name, const Variable& value, std::shared_ptr<const Tensor> inner_grad) {
-  if (!is_watched()) return;
-  const Point shown{*this, name, value, std::move(inner_grad)};
-  point_hooks_.for_each([&](const PointHook& hook) { hook(shown); });
+Variable Module::point(std::string_view name, Variable value, std::shared_ptr<const Tensor> inner_grad) {
+  point_edits_.for_each([&](const NamedEdit& edit) {
+    if (edit.name == name) value = edited(Point{*this, name, value, inner_grad}, edit.edit);
+  });
+  if (is_watched()) {
+    const Point shown{*this, name, value, std::move(inner_grad)};
+    point_hooks_.for_each([&](const PointHook& hook) { hook(shown); });
+  }
+  return value;
+}
+
+bool Module::is_edited(std::string_view name) const {
+  bool any = false;
+  point_edits_.for_each([&](const NamedEdit& edit) { any = any || edit.name == name; });
+  return any;
 }
 
 void Module::zero_grad() {

@@ -52,6 +52,9 @@ struct Point {
 /// as without it.
 using PointHook = std::function<void(const Point& point)>;
 
+/// Gives another value of the same shape and type to go on with, or nothing to leave the one that is shown.
+using PointEdit = std::function<Variable(const Point& point)>;
+
 /// A part of a model: it owns parameters and buffers and has other modules as members, each registered under
 /// a name in the constructor. A parameter's full name is the path to it, as in
 /// `decoder.0.attention.q_proj.weight`. Modules are neither copied nor moved: their members refer to each
@@ -108,6 +111,13 @@ class Module {
   /// checkpoint it is called in both runs, and gradients follow the second, where recomputing() is true; that
   /// of a value which goes into the checkpoint is to be watched outside.
   [[nodiscard]] HookHandle register_point_hook(PointHook hook) { return point_hooks_.add(std::move(hook)); }
+  /// Puts another value in the place of the point of this name, in each call: what comes after is computed
+  /// from it, hooks are shown it, and gradients flow through it. ShapeError or DTypeError in the call for a
+  /// value that does not fit. Scores and weights of a fused attention have no place of their own: while one
+  /// of them is edited, that attention is composed of single ops, equal to the fused one but for rounding.
+  [[nodiscard]] HookHandle register_point_edit(std::string name, PointEdit edit) {
+    return point_edits_.add({std::move(name), std::move(edit)});
+  }
 
  protected:
   Module() = default;
@@ -121,15 +131,23 @@ class Module {
   /// Registers a member module. One that is registered in several places is named after the first.
   void child(std::string name, Module& module);
 
-  /// Shows a value to the point hooks; without any this costs nothing. `inner_grad`: see Point.
-  void point(std::string_view name, const Variable& value, std::shared_ptr<const Tensor> inner_grad = {});
+  /// Shows a value to the edits and hooks, and returns the value to go on with: the same unless it is edited.
+  /// Without any this costs nothing. `inner_grad`: see Point.
+  Variable point(std::string_view name, Variable value, std::shared_ptr<const Tensor> inner_grad = {});
   /// True if somebody looks at the points, so that values are wanted which are only made to be shown.
   bool is_watched() const { return point_hooks_.has_any(); }
+  /// True if the point of this name is to get another value.
+  bool is_edited(std::string_view name) const;
 
   bool has_forward_hooks() const { return forward_hooks_.has_any(); }
   void call_forward_hooks(std::span<const Variable> inputs, Variable& output);
 
  private:
+  struct NamedEdit {
+    std::string name;
+    PointEdit edit;
+  };
+
   template <class Visit>
   void visit(const std::string& prefix, Visit&& each) const;
   void expect_new_name(const std::string& name) const;
@@ -140,6 +158,7 @@ class Module {
   std::vector<std::pair<std::string, Module*>> children_;
   HookList<ForwardHook> forward_hooks_;
   HookList<PointHook> point_hooks_;
+  HookList<NamedEdit> point_edits_;
   std::shared_ptr<Place> place_ = std::make_shared<Place>();
   bool training_ = true;
 };

@@ -14,18 +14,18 @@
 namespace heed::nn {
 namespace {
 
-void expect_values(const Variable& scores, const Variable& values) {
-  if (values.rank() != 3 || values.size(0) != scores.size(0) || values.size(1) != scores.size(2))
-    raise<ShapeError>("[pool] wanted values ({}, {}, any), one for each key, came {}", scores.size(0),
-                      scores.size(2), values.shape());
+/// Of weights, or scores.
+void expect_values(const Variable& weights, const Variable& values) {
+  if (values.rank() != 3 || values.size(0) != weights.size(0) || values.size(1) != weights.size(2))
+    raise<ShapeError>("[pool] wanted values ({}, {}, any), one for each key, came {}", weights.size(0),
+                      weights.size(2), values.shape());
 }
 
 }  // namespace
 
-Attended pool(const Variable& scores, const Variable& values, const Mask& mask, Dropout& dropout) {
-  expect_values(scores, values);
-  const Variable weights = masked_softmax(scores, mask);
-  return {matmul(dropout(weights), values), weights};
+Variable pool(const Variable& weights, const Variable& values, Dropout& dropout) {
+  expect_values(weights, values);
+  return matmul(dropout(weights), values);
 }
 
 Variable MaxPooling::forward(const Variable& q, const Variable& k, const Variable& v, const Mask& mask) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heed/autograd/ops/softmax.h>
 #include <heed/nn/dropout.h>
 #include <heed/nn/mask.h>
 #include <heed/nn/score.h>
@@ -14,10 +15,8 @@ struct Attended {
                      ///< dropout
 };
 
-/// weights = softmax of the scores (batch, queries, keys) that the mask lets through, output = sum of the
-/// values (batch, keys, any) by these weights after dropout. A query that may see no key gets weights and
-/// output of 0.
-Attended pool(const Variable& scores, const Variable& values, const Mask& mask, Dropout& dropout);
+/// The sums of the values (batch, keys, any) by the weights (batch, queries, keys) after dropout.
+Variable pool(const Variable& weights, const Variable& values, Dropout& dropout);
 
 template <class Score>
 struct AttentionPoolingOptions {
@@ -44,17 +43,12 @@ class AttentionPooling : public Layer<AttentionPooling<Score>> {
     return attend(q, k, v, mask).output;
   }
   Attended attend(const Variable& q, const Variable& k, const Variable& v, const Mask& mask = {}) {
-    this->point("input", q);
-    this->point("query", q);
-    this->point("key", k);
-    this->point("value", v);
-    const Variable scores = score_(q, k);
-    this->point("scores", scores);
-    Attended attended = pool(scores, v, mask, dropout_);
-    this->point("weights", attended.weights);
-    this->point("heads", attended.output);
-    this->point("output", attended.output);
-    return attended;
+    const Variable query = this->point("query", this->point("input", q)), key = this->point("key", k);
+    const Variable value = this->point("value", v);
+    const Variable scores = this->point("scores", score_(query, key));
+    const Variable weights = this->point("weights", masked_softmax(scores, mask));
+    const Variable pooled = this->point("heads", pool(weights, value, dropout_));
+    return {this->point("output", pooled), weights};
   }
 
  private:

@@ -32,8 +32,8 @@ GRUCell::GRUCell(int64_t inputs, int64_t hidden) : hidden_(hidden) {
 
 Variable GRUCell::project(const Variable& x) const { return linear(x, weight_ih_, bias_ih_); }
 
-Variable GRUCell::advance(const Variable& projected, const Variable& h, const Tensor& active) const {
-  return gru_cell(projected, linear(h, weight_hh_, bias_hh_), h, active);
+Variable GRUCell::advance(const Variable& projected, const Variable& h, const Tensor& active) {
+  return point("state", gru_cell(projected, linear(h, weight_hh_, bias_hh_), h, active));
 }
 
 Variable GRUCell::forward(const Variable& x, const Variable& h) { return advance(project(x), h); }
@@ -51,9 +51,9 @@ RNNCell::RNNCell(int64_t inputs, int64_t hidden, ActivationKind activation)
 
 Variable RNNCell::project(const Variable& x) const { return linear(x, weight_ih_, bias_ih_); }
 
-Variable RNNCell::advance(const Variable& projected, const Variable& h, const Tensor& active) const {
+Variable RNNCell::advance(const Variable& projected, const Variable& h, const Tensor& active) {
   const Variable next = activate(projected + linear(h, weight_hh_, bias_hh_), activation_);
-  return where_active(active, next, h);
+  return point("state", where_active(active, next, h));
 }
 
 Variable RNNCell::forward(const Variable& x, const Variable& h) { return advance(project(x), h); }
@@ -70,13 +70,14 @@ LSTMCell::LSTMCell(int64_t inputs, int64_t hidden) : hidden_(hidden) {
 
 Variable LSTMCell::project(const Variable& x) const { return linear(x, weight_ih_, bias_ih_); }
 
-LSTMState LSTMCell::advance(const Variable& projected, const LSTMState& state, const Tensor& active) const {
+LSTMState LSTMCell::advance(const Variable& projected, const LSTMState& state, const Tensor& active) {
   const int64_t sizes[]{hidden_, hidden_, hidden_, hidden_};
   const auto gates = split(projected + linear(state.h, weight_hh_, bias_hh_), sizes, 1);
   const Variable input = gates[0].sigmoid(), forget = gates[1].sigmoid(), candidate = gates[2].tanh(),
                  output = gates[3].sigmoid();
   const Variable memory = forget * state.c + input * candidate;
-  return {where_active(active, output * memory.tanh(), state.h), where_active(active, memory, state.c)};
+  const Variable h = where_active(active, output * memory.tanh(), state.h);
+  return {point("state", h), where_active(active, memory, state.c)};
 }
 
 LSTMState LSTMCell::forward(const Variable& x, const LSTMState& state) { return advance(project(x), state); }

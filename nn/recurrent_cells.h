@@ -3,7 +3,8 @@
 #include <heed/nn/activation.h>
 
 /// One step of a recurrent layer. Each cell takes its input already projected, since that can be done for all
-/// steps at once, and leaves the state of rows alone that are not active.
+/// steps at once, and leaves the state of rows alone that are not active. Its point is "state", h after each
+/// step (batch, hidden): once for each, in the order in which they are made.
 namespace heed::nn {
 
 /// One layer of a gated recurrent unit. With sigma the sigmoid and * elementwise:
@@ -24,7 +25,7 @@ class GRUCell : public Layer<GRUCell> {
   /// W_i x + b_i for any leading axes: (..., inputs) -> (..., 3 hidden).
   Variable project(const Variable& x) const;
   /// The step from a projected input; rows where `active` is false keep h.
-  Variable advance(const Variable& projected, const Variable& h, const Tensor& active = {}) const;
+  Variable advance(const Variable& projected, const Variable& h, const Tensor& active = {});
   State zero_state(int64_t batch) const;
 
   int64_t hidden() const { return hidden_; }
@@ -46,7 +47,7 @@ class RNNCell : public Layer<RNNCell> {
   /// As those of GRUCell, with projections (..., hidden).
   Variable forward(const Variable& x, const Variable& h);
   Variable project(const Variable& x) const;
-  Variable advance(const Variable& projected, const Variable& h, const Tensor& active = {}) const;
+  Variable advance(const Variable& projected, const Variable& h, const Tensor& active = {});
   State zero_state(int64_t batch) const;
 
   int64_t hidden() const { return hidden_; }
@@ -79,7 +80,7 @@ class LSTMCell : public Layer<LSTMCell> {
   /// As those of GRUCell, with projections (..., 4 hidden).
   LSTMState forward(const Variable& x, const LSTMState& state);
   Variable project(const Variable& x) const;
-  LSTMState advance(const Variable& projected, const LSTMState& state, const Tensor& active = {}) const;
+  LSTMState advance(const Variable& projected, const LSTMState& state, const Tensor& active = {});
   State zero_state(int64_t batch) const;
 
   int64_t hidden() const { return hidden_; }

@@ -110,10 +110,8 @@ Variable AdditiveScore::forward(const Variable& q, const Variable& k) {
 Variable AdditiveScore::project_keys(const Variable& k) { return k_proj_(k); }
 
 Variable AdditiveScore::score_projected(const Variable& q, const Variable& projected_keys) {
-  const Variable query = q_proj_(q);
-  point("query", query);
-  point("key", projected_keys);
-  return additive_score(query, projected_keys, w_v_);
+  const Variable query = point("query", q_proj_(q));
+  return additive_score(query, point("key", projected_keys), w_v_);
 }
 
 }  // namespace heed::nn

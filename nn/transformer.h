@@ -35,15 +35,21 @@ class FeedForward : public Layer<FeedForward> {
   Dropout dropout_;
 };
 
-/// A sublayer's surroundings: dropout, the residual connection and the norm.
+/// A sublayer's surroundings: dropout, the residual connection and the norm. Its points, (batch, length,
+/// width):
+///   input     x
+///   branch    what f is given: norm(x), or x
+///   residual  x + dropout(f(branch)), before a norm that comes after; its gradient is what x gets past f
 class Residual : public Layer<Residual> {
  public:
   explicit Residual(const TransformerOptions& options);
   /// f is what stands inside: a function of (batch, length, width).
   template <class F>
   Variable forward(const Variable& x, F&& f) {
-    if (place_ == NormPlace::pre) return x + dropout_(f(norm_(x)));
-    return norm_(x + dropout_(f(x)));
+    const Variable input = point("input", x);
+    const Variable branch = point("branch", place_ == NormPlace::pre ? norm_(input) : input);
+    const Variable sum = point("residual", input + dropout_(f(branch)));
+    return place_ == NormPlace::pre ? sum : norm_(sum);
   }
 
  private:

@@ -40,11 +40,14 @@ struct FusedBackward {
 
 }  // namespace
 
-std::vector<Variable> attention_reference(std::span<const Variable> qkv, const AttentionOptions& options) {
+std::vector<Variable> attention_reference(std::span<const Variable> qkv, const AttentionOptions& options,
+                                          const AttentionEdits& edits) {
   const Variable q = split_heads(qkv[0], options.heads), k = split_heads(qkv[1], options.heads);
   const Variable v = split_heads(qkv[2], options.heads);
-  const Variable scores = matmul(q, k.transpose(-2, -1)) * options.scale;  // (batch, heads, queries, keys)
-  const Variable weights = masked_softmax(scores, options.mask);
+  Variable scores = matmul(q, k.transpose(-2, -1)) * options.scale;  // (batch, heads, queries, keys)
+  if (edits.scores) scores = edits.scores(scores);
+  Variable weights = masked_softmax(scores, options.mask);
+  if (edits.weights) weights = edits.weights(weights);
   const Variable kept = options.dropout_keep.defined()
                             ? dropout_with_mask(weights, options.dropout_keep, options.dropout)
                             : weights;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include <heed/autograd/variable.h>
@@ -30,8 +31,15 @@ struct AttentionResult {
 AttentionResult attention(const Variable& q, const Variable& k, const Variable& v,
                           const AttentionOptions& options);
 
-/// The same composed of products and softmax: what the fused kernel is checked against, and what second
-/// derivatives go through. Gives output and weights.
-std::vector<Variable> attention_reference(std::span<const Variable> qkv, const AttentionOptions& options);
+/// Puts other values in the place of scores and weights, (batch, heads, queries, keys), on their way through
+/// the composed form; either may be left out.
+struct AttentionEdits {
+  std::function<Variable(const Variable&)> scores = {}, weights = {};
+};
+
+/// The same composed of products and softmax: what the fused kernel is checked against, what second
+/// derivatives go through, and what has places for edits. Gives output and weights.
+std::vector<Variable> attention_reference(std::span<const Variable> qkv, const AttentionOptions& options,
+                                          const AttentionEdits& edits = {});
 
 }  // namespace heed
