@@ -67,7 +67,7 @@ std::vector<Variable> ends(std::span<const Variable> inputs, bool graph) {
     if (!input.defined() || !input.requires_grad())
       ends.push_back(input);
     else
-      ends.push_back(graph ? internal::alias(input) : Variable(input.data(), true));
+      ends.push_back(graph ? alias(input) : Variable(input.data(), true));
   }
   return ends;
 }

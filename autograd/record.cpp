@@ -12,6 +12,10 @@ bool needs_recording(Inputs inputs) {
          std::ranges::any_of(inputs, [](const Variable* input) { return input->requires_grad(); });
 }
 
+Variable alias(const Variable& x) {
+  return record("alias", x.data(), {&x}, [](Backward& back) { back.give(0, [&] { return back.grad(); }); });
+}
+
 namespace internal {
 namespace {
 
@@ -44,10 +48,6 @@ std::vector<Variable> attach(std::shared_ptr<Node> node, std::vector<Tensor> out
     results.emplace_back(std::move(output), Edge(node, results.size()));
   }
   return results;
-}
-
-Variable alias(const Variable& x) {
-  return record("alias", x.data(), {&x}, [](Backward& back) { back.give(0, [&] { return back.grad(); }); });
 }
 
 void raise_freed(const Node& node) {

@@ -16,13 +16,15 @@ using Inputs = std::span<const Variable* const>;
 /// True if an op on these inputs must be recorded.
 bool needs_recording(Inputs inputs);
 
+/// The same numbers under a node of their own: its gradient is what those send who use the alias, and no
+/// others.
+Variable alias(const Variable& x);
+
 namespace internal {
 
 /// Gives the node its inputs and outputs and returns the outputs as variables.
 std::vector<Variable> attach(std::shared_ptr<Node> node, std::vector<Tensor> outputs, Inputs inputs);
 Variable attach_one(std::shared_ptr<Node> node, Tensor output, Inputs inputs);
-/// The same value under a node of its own.
-Variable alias(const Variable& x);
 [[noreturn]] void raise_freed(const Node& node);
 std::vector<Variable> as_constants(std::vector<Tensor> tensors);
 

@@ -4,6 +4,7 @@
 
 #include <heed/autograd/ops/softmax.h>
 #include <heed/autograd/ops/views.h>
+#include <heed/autograd/record.h>
 #include <heed/nn/init.h>
 #include <heed/tensor/creation.h>
 #include <heed/tensor/kernels/dropout.h>
@@ -57,7 +58,7 @@ Attended AdditiveAttention::attend(const Variable& q, const Variable& projected_
   expect_sequences("AdditiveAttention", {&q, &projected_keys, &v});
   const Variable input = point("input", q);
   const Variable scores = score_projected(input, projected_keys);  // shows query and key
-  const Variable values = point("value", v);
+  const Variable values = point("value", alias(v));
   const Variable weights = point("weights", masked_softmax(point("scores", scores), mask));
   return {point("output", point("heads", pool(weights, values, dropout_))), weights};
 }
@@ -67,7 +68,8 @@ AttentionResult FusedAttention::attend_fused(const Variable& q, const Variable& 
   if (options.dropout > 0)
     options.dropout_keep = kernels::dropout_mask({q.size(0), options.heads, q.size(1), k.size(1)},
                                                  options.dropout, default_generator());
-  const std::array<Variable, 3> qkv{point("query", q), point("key", k), point("value", v)};
+  const std::array<Variable, 3> qkv{point("query", alias(q)), point("key", alias(k)),
+                                    point("value", alias(v))};
   AttentionResult result =
       is_edited("scores") || is_edited("weights") ? attend_edited(qkv, options) : attend_shown(qkv, options);
   result.output = point("heads", result.output);

@@ -18,6 +18,7 @@
 ///   weights  as the scores: their softmax under the mask, before dropout
 ///   heads    (batch, queries, width), the pooled values, heads side by side
 ///   output   (batch, queries, width)
+/// The gradients of query, key and value are what this call of the attention sends, whoever else uses them.
 /// Scores and weights of dot products are otherwise never all in memory, and their gradients are what
 /// kernels::AttentionGrads says.
 namespace heed::nn {

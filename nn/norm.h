@@ -16,6 +16,9 @@ class LayerNorm : public Layer<LayerNorm> {
   explicit LayerNorm(const LayerNormOptions& options);
   Variable forward(const Variable& x);
 
+  const Variable& weight() const { return weight_; }
+  double epsilon() const { return epsilon_; }
+
  private:
   double epsilon_;
   Variable weight_, bias_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heed/autograd/ops/softmax.h>
+#include <heed/autograd/record.h>
 #include <heed/nn/dropout.h>
 #include <heed/nn/mask.h>
 #include <heed/nn/score.h>
@@ -43,8 +44,8 @@ class AttentionPooling : public Layer<AttentionPooling<Score>> {
     return attend(q, k, v, mask).output;
   }
   Attended attend(const Variable& q, const Variable& k, const Variable& v, const Mask& mask = {}) {
-    const Variable query = this->point("query", this->point("input", q)), key = this->point("key", k);
-    const Variable value = this->point("value", v);
+    const Variable query = this->point("query", alias(this->point("input", q)));
+    const Variable key = this->point("key", alias(k)), value = this->point("value", alias(v));
     const Variable scores = this->point("scores", score_(query, key));
     const Variable weights = this->point("weights", masked_softmax(scores, mask));
     const Variable pooled = this->point("heads", pool(weights, value, dropout_));

@@ -8,6 +8,7 @@
 #include <heed/autograd/ops/matmul.h>
 #include <heed/autograd/ops/reduce.h>
 #include <heed/autograd/ops/views.h>
+#include <heed/autograd/record.h>
 #include <heed/nn/init.h>
 #include <heed/tensor/creation.h>
 
@@ -111,7 +112,7 @@ Variable AdditiveScore::project_keys(const Variable& k) { return k_proj_(k); }
 
 Variable AdditiveScore::score_projected(const Variable& q, const Variable& projected_keys) {
   const Variable query = point("query", q_proj_(q));
-  return additive_score(query, point("key", projected_keys), w_v_);
+  return additive_score(query, point("key", alias(projected_keys)), w_v_);
 }
 
 }  // namespace heed::nn

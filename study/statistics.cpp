@@ -1,0 +1,201 @@
+#include <heed/study/statistics.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <heed/tensor/kernels/reduce.h>
+#include <heed/tensor/kernels/unary.h>
+
+namespace heed::study {
+namespace {
+
+/// What a query's row adds up to.
+struct RowSums {
+  double largest = 0;
+  double entropy = 0;  // -sum p ln p
+  double squares = 0;  // sum p^2
+  double seen = 0, scores = 0, squared_scores = 0;
+  double relevance = 0;
+  double weight_gradient = 0, score_gradient = 0;  // squared
+};
+
+/// weights, their logarithms, scores: (keys); the gradients too, or null.
+template <class T>
+RowSums sums_of(const T* weights, const T* logs, const T* scores, const T* weight_grads, const T* score_grads,
+                int64_t keys) {
+  RowSums sums;
+  T squares = 0, entropy = 0, seen = 0, total = 0, squared = 0;
+#pragma omp simd reduction(+ : squares, entropy, seen, total, squared)
+  for (int64_t j = 0; j < keys; ++j) {
+    const T visible = weights[j] > 0 ? T(1) : T(0), score = weights[j] > 0 ? scores[j] : T(0);
+    squares += weights[j] * weights[j];
+    entropy -= weights[j] > 0 ? weights[j] * logs[j] : T(0);
+    seen += visible;
+    total += score;
+    squared += score * score;
+  }
+  sums.squares = static_cast<double>(squares);
+  sums.entropy = static_cast<double>(entropy);
+  sums.seen = static_cast<double>(seen);
+  sums.scores = static_cast<double>(total);
+  sums.squared_scores = static_cast<double>(squared);
+  if (keys > 0) sums.largest = static_cast<double>(*std::max_element(weights, weights + keys));
+  if (weight_grads != nullptr) {
+    T relevance = 0, gradient = 0;
+#pragma omp simd reduction(+ : relevance, gradient)
+    for (int64_t j = 0; j < keys; ++j) {
+      relevance += std::abs(weights[j] * weight_grads[j]);
+      gradient += weight_grads[j] * weight_grads[j];
+    }
+    sums.relevance = static_cast<double>(relevance);
+    sums.weight_gradient = static_cast<double>(gradient);
+  }
+  if (score_grads != nullptr) {
+    T gradient = 0;
+#pragma omp simd reduction(+ : gradient)
+    for (int64_t j = 0; j < keys; ++j) gradient += score_grads[j] * score_grads[j];
+    sums.score_gradient = static_cast<double>(gradient);
+  }
+  return sums;
+}
+
+double spread_of(const RowSums& sums) {
+  const double mean = sums.scores / sums.seen;
+  return std::sqrt(std::max(0.0, sums.squared_scores / sums.seen - mean * mean));
+}
+
+void add(HeadStatistics& head, const RowSums& sums, bool has_gradient) {
+  head.weight_gradient += sums.weight_gradient;
+  head.score_gradient += sums.score_gradient;
+  if (sums.seen == 0 || (has_gradient && sums.weight_gradient == 0)) return;
+  ++head.queries;
+  head.entropy += std::max(0.0, sums.entropy);
+  head.largest += sums.largest;
+  head.saturation += 1 - sums.squares;
+  head.spread += spread_of(sums);
+  head.relevance += sums.relevance;
+}
+
+void finish(HeadStatistics& head) {
+  const double count = static_cast<double>(std::max<int64_t>(head.queries, 1));
+  for (double* mean : {&head.entropy, &head.largest, &head.saturation, &head.spread, &head.relevance})
+    *mean /= count;
+  head.weight_gradient = std::sqrt(head.weight_gradient);
+  head.score_gradient = std::sqrt(head.score_gradient);
+}
+
+template <class T>
+std::vector<HeadStatistics> statistics_of(const Tensor& weights, const Tensor& scores,
+                                          const Tensor& weight_gradients, const Tensor& score_gradients) {
+  const int64_t batch = weights.size(0), heads = weights.size(1), queries = weights.size(2);
+  const int64_t keys = weights.size(3);
+  const Tensor logs = kernels::log(weights);
+  const T *p = weights.data<T>(), *lp = logs.data<T>(), *s = scores.data<T>();
+  const T* dp = weight_gradients.defined() ? weight_gradients.data<T>() : nullptr;
+  const T* ds = score_gradients.defined() ? score_gradients.data<T>() : nullptr;
+  std::vector<HeadStatistics> all(static_cast<size_t>(heads));
+  for (int64_t row = 0; row < batch * heads * queries; ++row) {
+    const int64_t at = row * keys;
+    add(all[static_cast<size_t>(row / queries % heads)],
+        sums_of(p + at, lp + at, s + at, dp ? dp + at : nullptr, ds ? ds + at : nullptr, keys),
+        dp != nullptr);
+  }
+  for (HeadStatistics& head : all) finish(head);
+  return all;
+}
+
+template <class T>
+std::vector<double> squares_by_head(const Tensor& x, int64_t heads) {
+  const int64_t rows = x.size(0) * x.size(1), width = x.size(2) / heads;
+  std::vector<double> squares(static_cast<size_t>(heads));
+  const T* at = x.data<T>();
+  for (int64_t i = 0; i < rows * heads; ++i, at += width) {
+    T sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t j = 0; j < width; ++j) sum += at[j] * at[j];
+    squares[static_cast<size_t>(i % heads)] += static_cast<double>(sum);
+  }
+  return squares;
+}
+
+/// Counts and sums over a gradient.
+template <class T>
+void add_gradient(ParameterStatistics& result, const Tensor& gradient) {
+  double squares = 0, zeros = 0, not_finite = 0;
+  const auto values = gradient.span<T>();
+  for (const T g : values) {
+    const bool finite = std::abs(g) <= std::numeric_limits<T>::max();
+    squares += finite ? static_cast<double>(g) * static_cast<double>(g) : 0.0;
+    zeros += g == 0 ? 1.0 : 0.0;
+    not_finite += finite ? 0.0 : 1.0;
+  }
+  const double count = static_cast<double>(std::max<size_t>(values.size(), 1));
+  result.gradient_norm = std::sqrt(squares);
+  result.zeros = zeros / count;
+  result.not_finite = not_finite / count;
+}
+
+template <class T>
+double update_ratio(const Tensor& weight, const Tensor& before) {
+  const auto now = weight.span<T>(), then = before.span<T>();
+  double change = 0, size = 0;
+#pragma omp simd reduction(+ : change, size)
+  for (size_t i = 0; i < now.size(); ++i) {
+    const double a = static_cast<double>(now[i]), b = static_cast<double>(then[i]);
+    change += (a - b) * (a - b);
+    size += b * b;
+  }
+  return size > 0 ? std::sqrt(change / size) : 0;
+}
+
+void expect_same(const char* op, const Tensor& wanted, const Tensor& came) {
+  if (came.defined() && (came.shape() != wanted.shape() || came.dtype() != wanted.dtype()))
+    raise<ShapeError>("[{}] wanted all alike, came {} and {}", op, describe(wanted), describe(came));
+}
+
+}  // namespace
+
+std::vector<HeadStatistics> head_statistics(const Tensor& weights, const Tensor& scores,
+                                            const Tensor& weight_gradients, const Tensor& score_gradients) {
+  if (weights.rank() != 4)
+    raise<ShapeError>("[head_statistics] wanted weights (batch, heads, queries, keys), came {}",
+                      describe(weights));
+  for (const Tensor* other : {&scores, &weight_gradients, &score_gradients})
+    expect_same("head_statistics", weights, *other);
+  const auto flat = [](const Tensor& x) { return x.defined() ? x.contiguous() : x; };
+  return weights.dtype() == DType::f64 ? statistics_of<double>(flat(weights), flat(scores),
+                                                               flat(weight_gradients), flat(score_gradients))
+                                       : statistics_of<float>(flat(weights), flat(scores),
+                                                              flat(weight_gradients), flat(score_gradients));
+}
+
+std::vector<double> norms_by_head(const Tensor& x, int64_t heads) {
+  if (x.rank() != 3 || heads < 1 || x.size(2) % heads != 0)
+    raise<ShapeError>("[norms_by_head] wanted (batch, length, a multiple of {} heads), came {}", heads,
+                      describe(x));
+  const Tensor flat = x.contiguous();
+  std::vector<double> norms =
+      x.dtype() == DType::f64 ? squares_by_head<double>(flat, heads) : squares_by_head<float>(flat, heads);
+  for (double& norm : norms) norm = std::sqrt(norm);
+  return norms;
+}
+
+double norm_of(const Tensor& x) { return std::sqrt(kernels::sum_of_squares(x)); }
+
+ParameterStatistics parameter_statistics(const Tensor& weight, const Tensor& gradient, const Tensor& before) {
+  expect_same("parameter_statistics", weight, gradient);
+  expect_same("parameter_statistics", weight, before);
+  ParameterStatistics result;
+  result.weight_norm = norm_of(weight);
+  const bool is_f64 = weight.dtype() == DType::f64;
+  if (gradient.defined()) {
+    const Tensor flat = gradient.contiguous();
+    is_f64 ? add_gradient<double>(result, flat) : add_gradient<float>(result, flat);
+  }
+  if (before.defined())
+    result.update_ratio = is_f64 ? update_ratio<double>(weight, before) : update_ratio<float>(weight, before);
+  return result;
+}
+
+}  // namespace heed::study
