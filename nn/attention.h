@@ -51,6 +51,9 @@ struct DotProductAttentionOptions {
 
 /// What attention by dot products has in common.
 class FusedAttention : public Module {
+ public:
+  virtual int64_t heads() const { return 1; }
+
  protected:
   /// The fused op, with a dropout mask where one is needed. Shows the points from query to heads.
   AttentionResult attend_fused(const Variable& q, const Variable& k, const Variable& v,
@@ -131,6 +134,7 @@ struct KeysValues {
 class MultiHeadAttention : public Layer<MultiHeadAttention, FusedAttention> {
  public:
   explicit MultiHeadAttention(const MultiHeadAttentionOptions& options);
+  int64_t heads() const override { return heads_; }
   /// Self-attention: x (batch, length, width).
   Variable forward(const Variable& x, const Mask& mask = {});
   /// q (batch, queries, width), k (batch, keys, key_width), v (batch, keys, value_width).

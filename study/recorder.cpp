@@ -1,33 +1,14 @@
 #include <heed/study/recorder.h>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <optional>
 
 #include <heed/study/internal/attention_log.h>
+#include <heed/study/internal/named_modules.h>
 
 namespace heed::study {
-namespace {
-
 using internal::NamedModules;
-
-NamedModules matching(const NamedModules& modules, const std::vector<std::string>& patterns) {
-  std::vector<std::string> names;
-  for (const auto& [name, module] : modules) names.push_back(name);
-  for (const std::string& pattern : patterns)
-    if (std::ranges::none_of(names, [&](const std::string& name) { return matches(pattern, name); }))
-      raise<ValueError>("[Recorder] no module is called \"{}\"; the nearest names are \"{}\"", pattern,
-                        fmt::join(nearest_names(pattern, names), "\", \""));
-  NamedModules found;
-  for (const auto& entry : modules)
-    if (std::ranges::any_of(patterns, [&](const auto& pattern) { return matches(pattern, entry.first); }))
-      found.push_back(entry);
-  return found;
-}
-
-}  // namespace
 
 class Recorder::Watching {
  public:
@@ -35,7 +16,7 @@ class Recorder::Watching {
       : options_(options) {
     const NamedModules modules = model.named_modules();
     const auto clock = std::make_shared<uint64_t>(0);
-    for (const auto& [name, module] : matching(modules, patterns))
+    for (const auto& [name, module] : internal::matching("Recorder", modules, patterns))
       layers_.push_back(std::make_unique<Layer>(name, *module, modules, clock));
     if (options.flows) residuals_.emplace(modules, clock);
     if (options.parameters) parameters_ = model.named_parameters();

@@ -3,11 +3,10 @@
 #include <map>
 
 #include <heed/study/internal/log.h>
+#include <heed/study/internal/named_modules.h>
 #include <heed/study/record.h>
 
 namespace heed::study::internal {
-
-using NamedModules = std::vector<std::pair<std::string, nn::Module*>>;
 
 /// The residual blocks of a model.
 class ResidualLogs {
