@@ -1,0 +1,3 @@
+#include <gtest/gtest.h>
+#include <heed/study/report.h>
+TEST(a, b) {}
