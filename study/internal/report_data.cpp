@@ -38,6 +38,7 @@ void check_flow(const std::string& layer, const ReportFlow& flow) {
     check_tensor(what + ", share", part.share, {heads, std::ssize(flow.tokens)});
     check_tensor(what + ", norm", part.norm, {heads, std::ssize(flow.tokens)});
   }
+  if (flow.norm.defined()) check_tensor(name + ", norm", flow.norm, {std::ssize(flow.tokens)});
 }
 
 void check_layer(const ReportLayer& layer) {
@@ -136,7 +137,10 @@ ordered_json flow_json(const ReportFlow& flow, Sequences& sequences) {
                      {"share", packed(part.share, 16)},
                      {"norm", packed(part.norm, 16)}});
   }
-  return {{"input", flow.input}, {"tokens", sequences.index_of(flow.tokens)}, {"parts", std::move(parts)}};
+  ordered_json json = {
+      {"input", flow.input}, {"tokens", sequences.index_of(flow.tokens)}, {"parts", std::move(parts)}};
+  if (flow.norm.defined()) json["norm"] = packed(flow.norm, 16);
+  return json;
 }
 
 /// How much of the magnitude of all matrices of one kind is in the numbers that were kept.

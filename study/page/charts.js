@@ -1,6 +1,6 @@
 // Lines over a common axis.
 
-const chartSize = { height: 280, left: 58, right: 12, top: 10, bottom: 40 };
+const chartSize = { height: 280, left: 58, right: 12, top: 26, bottom: 40 };
 
 /** Up to eight lines get colours of their own; more of them are taken to be in order, as layers are. */
 function lineColours(count) {
@@ -29,7 +29,6 @@ class Chart {
                       this.makeLegend(), this.leftOut(), this.readout, table));
     addTable(table, `chart-${report.charts.indexOf(data) + 1}`, [], () => this.table());
     drawOn(['width'], () => this.draw());
-    this.draw();
   }
 
   makeLegend() {
@@ -40,6 +39,7 @@ class Chart {
         type: 'button', class: 'entry', 'aria-pressed': 'true',
         onclick: () => this.toggle(index, entry),
         onpointerenter: () => this.emphasize(index), onpointerleave: () => this.emphasize(null),
+        onfocus: () => this.emphasize(index), onblur: () => this.emphasize(null),
       }, key, makeToken(line.name));
       return entry;
     });
@@ -177,16 +177,18 @@ function thinned(points, toX, width) {
   return kept;
 }
 
+/** Lines between neighbours, and a small ring for a point that has none. */
 function curvePath(points, toX, toY) {
-  let isDown = false;
-  return points.map((point) => {
-    const text = point ? `${isDown ? 'L' : 'M'}${toX(point[0]).toFixed(1)} ${toY(point[1]).toFixed(1)}${isDown ? '' : 'h0.01'}` : '';
-    isDown = point !== null;
-    return text;
+  return points.map((point, i) => {
+    if (!point) return '';
+    const place = `${toX(point[0]).toFixed(1)} ${toY(point[1]).toFixed(1)}`;
+    if (points[i - 1]) return `L${place}`;
+    return points[i + 1] ? `M${place}` : `M${place}m-2 0a2 2 0 1 0 4 0a2 2 0 1 0 -4 0`;
   }).join('');
 }
 
 function setUpCharts() {
   byId('charts').hidden = false;
-  for (const chart of report.charts) new Chart(chart, byId('chart-list'));
+  const charts = report.charts.map((chart) => new Chart(chart, byId('chart-list')));
+  for (const chart of charts) chart.draw();  // once all are in place: they share the width
 }

@@ -80,7 +80,8 @@ class Layer {
   }
 }
 
-/** By which path the gradient of one sequence of inputs came. A part's numbers are (heads x places). */
+/** By which path the gradient of one sequence of inputs came. A part's numbers are (heads x places), the length
+ *  of the whole is (places), or null where it is not known. */
 class Flow {
   constructor(layer, packed, sequences) {
     this.layer = layer;
@@ -92,6 +93,7 @@ class Flow {
       share: unpackRows(part.share, this.tokens.length),
       norm: unpackRows(part.norm, this.tokens.length),
     }));
+    this.norm = packed.norm ? unpackRows(packed.norm, this.tokens.length) : null;
   }
 }
 

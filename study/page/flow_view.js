@@ -2,14 +2,13 @@
 
 const measures = {
   share: { label: 'Shares', text: 'share of the whole: its projection on the sum, so that the shares of one word ' +
-    'add up to 100\u2009%, and one that pulls against the sum is negative (to the left of the axis)' },
-  norm: { label: 'Lengths', text: 'length; lengths do not add up to that of the sum, as parts may cancel' },
+    'add up to 100\u2009%, and one that pulls against the sum is negative, to the left of the axis.', together: 'all words together' },
+  norm: { label: 'Lengths', text: 'length. Lengths do not add up to that of the sum, as parts may cancel; a dark mark ' +
+    'shows the sum where it is known.', together: 'the mean over its words' },
 };
 
 const pathOrder = ['residual', 'query', 'key', 'value'];
 const mostShown = { below: -1, above: 2 };  // of shares: bars that go further end in an arrow
-
-const flowView = { place: null };  // the word that is pointed at, { flow, place }
 
 const paths = [...new Set([...pathOrder, ...report.layers.flatMap((layer) =>
   layer.flows.flatMap((flow) => flow.parts.map((part) => part.path)))])];
@@ -18,16 +17,23 @@ const colourOfPath = (path) => `var(--path-${paths.indexOf(path) % 8})`;
 const orderedParts = (flow) => [...flow.parts].sort((a, b) => paths.indexOf(a.path) - paths.indexOf(b.path));
 const formatPart = (value) => (state.measure === 'share' ? formatPercent(value) : format(value));
 
-function meanOf(values) {
-  const known = values.filter(Number.isFinite);
-  return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : NaN;
+/** The mean over the shown places. A share counts by the square of the whole it is a share of, so that the mean is
+ *  the share of the gradient of all places together. */
+function meanOver(flow, valueAt) {
+  const weightAt = (place) => (state.measure === 'share' && flow.norm ? flow.norm[place] ** 2 : 1);
+  const known = shownPlaces(flow.tokens).filter((place) => Number.isFinite(valueAt(place) * weightAt(place)));
+  const sum = (numberAt) => known.reduce((total, place) => total + numberAt(place), 0);
+  return sum((place) => valueAt(place) * weightAt(place)) / sum(weightAt);
 }
 
-/** The number of one head of a part at one place, or the mean over the shown places for null. */
+/** The number of one head of a part at one place, or the mean for null. */
 function partAt(flow, part, head, place) {
   const valueAt = (at) => part[state.measure][head * flow.tokens.length + at];
-  return place === null ? meanOf(shownPlaces(flow.tokens).map(valueAt)) : valueAt(place);
+  return place === null ? meanOver(flow, valueAt) : valueAt(place);
 }
+
+/** The length of the whole at a place, where it is known. */
+const wholeAt = (flow, place) => (state.measure === 'norm' && flow.norm && place !== null ? flow.norm[place] : null);
 
 /** The bands of a place, or of the mean: [{ path, head, value }], head null where heads are added up. */
 function bandsOf(flow, place, split = state.splitHeads) {
@@ -49,7 +55,7 @@ function axisOf(rows) {
   return { low: Math.max(mostShown.below, low), high: Math.min(mostShown.above, Math.max(1, high)) };
 }
 
-function makeBar(bandList, { low, high }) {
+function makeBar(bandList, { low, high }, whole) {
   const bar = makeSvg('svg', { viewBox: `${low} 0 ${high - low} 1`, preserveAspectRatio: 'none', 'aria-hidden': 'true' });
   const ends = { [1]: 0, [-1]: 0 };
   for (const { path, head, value } of bandList) {
@@ -64,6 +70,7 @@ function makeBar(bandList, { low, high }) {
   for (const mark of state.measure === 'share' ? [0, 1] : [0]) {
     bar.append(makeSvg('line', { x1: mark, x2: mark, y1: 0, y2: 1 }));
   }
+  if (whole !== null) bar.append(makeSvg('line', { x1: whole, x2: whole, y1: 0, y2: 1, class: 'whole' }));
   return bar;
 }
 
@@ -82,15 +89,16 @@ function describeBands(bandList) {
 /** Rows of bars: each has a label, bands, and what to do when it is pointed at or pressed. */
 function drawBars(place, rows) {
   const axis = axisOf(rows.map(({ bands: bandList }) => bandList));
-  const elements = rows.map(({ label, text, bands: bandList, selected, look, choose }) => {
-    const lines = [text, ...describeBands(bandList)];
+  const elements = rows.map(({ label, text, bands: bandList, whole = null, selected, look, choose }) => {
+    const sum = whole === null ? [] : [['var(--ink)', `the sum ${format(whole)}`]];
+    const lines = [text, ...describeBands(bandList).slice(0, 24), ...sum];
     return make('div', {
       class: 'bar-row', role: choose ? 'button' : 'listitem', 'aria-pressed': choose && String(selected),
       'aria-label': [text, ...describeBands(bandList).map(([, part]) => part)].join(', '),
-      onpointermove: (event) => showTip(event.clientX, event.clientY, lines.slice(0, 20)),
+      onpointermove: (event) => showTip(event.clientX, event.clientY, lines),
       onpointerenter: look, onpointerleave: hideTip, onfocus: look, onclick: choose,
       onkeydown: (event) => { if (choose && (event.key === 'Enter' || event.key === ' ')) { event.preventDefault(); choose(); } },
-    }, label, makeBar(bandList, axis), make('span', { class: 'arrows' }, arrowsOf(bandList, axis)));
+    }, label, makeBar(bandList, axis, whole), make('span', { class: 'arrows' }, arrowsOf(bandList, axis)));
   });
   place.replaceChildren(makeScale(axis), ...elements);
   if (!rows[0]?.choose) place.setAttribute('role', 'list');
@@ -102,7 +110,9 @@ function makeScale({ low, high }) {
   const marks = state.measure === 'share' ? [-1, 0, 1, 2].filter((mark) => mark >= low && mark <= high) : [0, high];
   const scale = make('div', { class: 'bar-scale', 'aria-hidden': 'true' }, ...marks.map((mark) => {
     const text = make('span', {}, formatPart(mark));
-    text.style.left = `${(mark - low) / (high - low) * 100}%`;
+    const part = (mark - low) / (high - low) * 100;
+    text.style.left = `${part}%`;
+    text.style.transform = `translateX(-${part}%)`;
     return text;
   }));
   return make('div', { class: 'bar-row scale' }, make('span'), scale, make('span'));
@@ -134,7 +144,7 @@ function makeFlowPicture(flow) {
     const { text, special } = flow.tokens[place];
     return {
       label: makeToken(text, { class: special ? 'special' : '' }), text: `\u2068${readable(text)}\u2069`,
-      bands: bandsOf(flow, place), look: () => { drawRibbons(ribbons, flow, place); readFlow(flow, place); },
+      bands: bandsOf(flow, place), whole: wholeAt(flow, place), look: () => { drawRibbons(ribbons, flow, place); readFlow(flow, place); },
     };
   });
   drawBars(bars, rows);
@@ -150,6 +160,7 @@ function readFlow(flow, place) {
 
 function drawFlowLegend() {
   byId('flow-measure-text').textContent = measures[state.measure].text;
+  byId('flow-together').textContent = measures[state.measure].together;
   const used = paths.filter((path) => report.layers.some(({ flows }) =>
     flows.some(({ parts }) => parts.some((part) => part.path === path))));
   byId('flow-legend').replaceChildren(...used.map((path) => {
@@ -163,9 +174,11 @@ function flowTable() {
   const rows = chosenLayer().flows.flatMap((flow) => orderedParts(flow).flatMap((part) =>
     Array.from({ length: part.heads }, (_, head) => shownPlaces(flow.tokens).map((place) => {
       const at = head * flow.tokens.length + place;
-      return [flow.input, place, flow.tokens[place].text, part.path, head, part.share[at], part.norm[at]];
+      return [flow.input, place, flow.tokens[place].text, part.path, head, part.share[at], part.norm[at],
+              flow.norm?.[place] ?? null];
     })).flat()));
-  return { columns: ['input', 'place', 'token', 'path', 'head', 'share', 'length'], rows };
+  return { columns: ['input', 'place', 'token', 'path', 'head', 'share', 'length',
+                     'length of the sum'], rows };
 }
 
 function setUpFlowView() {

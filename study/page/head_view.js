@@ -1,9 +1,9 @@
 // One head as lines between two columns of words.
 
-const lineHeight = 22;
 const bands = 16;  // of line strength, each drawn in one stroke
 
-const linesView = { queries: [], keys: [], only: null };  // the shown places; the word whose lines are seen
+const linesView = { queries: [], keys: [], only: null, row: 22 };  // the shown places, the word whose lines are
+                                                                    // seen, the height of a row
 
 function lineColour(ramp, sign) {
   return asText(cssColour(!ramp.signed ? '--line' : sign > 0 ? '--plus-2' : '--minus-2'));
@@ -12,7 +12,7 @@ function lineColour(ramp, sign) {
 /** Paths of lines of about the same strength, by sign: [{ sign, strength, path }]. */
 function linePaths(values, stride, reach, width) {
   const paths = new Map();
-  const middle = (index) => (index + 0.5) * lineHeight;
+  const middle = (index) => (index + 0.5) * linesView.row;
   linesView.queries.forEach((query, i) => linesView.keys.forEach((key, j) => {
     if (!isLineShown(query, key)) return;
     const value = values[query * stride + key];
@@ -38,7 +38,7 @@ function drawLines() {
   const canvas = byId('lines').querySelector('canvas');
   if (!canvas) return;
   const width = canvas.clientWidth;
-  const height = Math.max(linesView.queries.length, linesView.keys.length) * lineHeight;
+  const height = Math.max(linesView.queries.length, linesView.keys.length) * linesView.row;
   const context = sizedContext(canvas, width, height);
   const ramp = new Ramp(state.quantity, reachOf(state.quantity, layer, chosenHead()));
   for (const { sign, strength, path } of linePaths(values, layer.keys.length, ramp.largest, width)) {
@@ -92,8 +92,8 @@ function describeWord({ side, place }) {
     values[side === 'queries' ? place * layer.keys.length + end : end * layer.keys.length + place];
   const ends = [...linesView[other]].sort((a, b) => Math.abs(valueOf(b)) - Math.abs(valueOf(a))).slice(0, 3);
   const list = ends.map((end) => `\u2068${readable(layer[other][end].text)}\u2069 ${format(valueOf(end))}`);
-  const verb = side === 'queries' ? 'looks at' : 'is seen by';
-  return `\u2068${readable(layer[side][place].text)}\u2069 ${verb} ${list.join(', ')}`;
+  const arrow = side === 'queries' ? '\u2192' : '\u2190';
+  return `\u2068${readable(layer[side][place].text)}\u2069 ${arrow} ${list.join(', ')}`;
 }
 
 function makeWord(layer, side, place) {
@@ -120,6 +120,8 @@ function drawHead() {
   linesView.queries = shownPlaces(layer.queries);
   linesView.keys = shownPlaces(layer.keys);
   linesView.only = null;
+  linesView.row = Math.max(linesView.queries.length, linesView.keys.length) > 20 ? 22 : 32;
+  byId('lines').style.setProperty('--row', `${linesView.row}px`);
   if (!layer.has(state.quantity)) {
     byId('lines').replaceChildren(make('p', { class: 'note' }, 'Gradients of this layer were not recorded.'));
     return;

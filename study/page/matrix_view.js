@@ -1,6 +1,6 @@
 // One head as a matrix with its words along both axes.
 
-const cellSizes = { smallest: 13, largest: 34 };
+const cellSizes = { smallest: 13, largest: 40 };
 
 const matrixView = { rows: [], columns: [], size: 20, cell: null };
 

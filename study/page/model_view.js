@@ -10,6 +10,7 @@ function strongestCell(layer, quantity, head) {
 }
 
 function describeHead(layer, head) {
+  if (!layer.has(state.quantity)) return [`${layer.label}, ${nameOfHead(head)}`, 'gradients were not recorded'];
   const { value, query, key } = strongestCell(layer, state.quantity, head);
   return [`${layer.label}, ${nameOfHead(head)}`,
           `strongest ${quantities[state.quantity].noun} ${format(value)}`,
@@ -26,8 +27,7 @@ function paintThumb(canvas, layer, head) {
 function makeThumb(index, layer, head) {
   const canvas = make('canvas', { 'aria-hidden': 'true' });
   if (layer.has(state.quantity)) paintThumb(canvas, layer, head);
-  const lines = layer.has(state.quantity) ? describeHead(layer, head)
-    : [`${layer.label}, ${nameOfHead(head)}`, 'gradients were not recorded'];
+  const lines = describeHead(layer, head);
   return make('button', {
     type: 'button', role: 'gridcell', class: 'thumb', 'aria-label': lines.join(', '),
     'data-layer': index, 'data-head': head ?? 'mean',
@@ -83,6 +83,7 @@ function markThumb() {
   for (const thumb of byId('model-grid').querySelectorAll('.thumb')) {
     thumb.setAttribute('aria-selected', String(isChosenThumb(thumb)));
   }
+  byId('model-readout').textContent = describeHead(chosenLayer(), chosenHead()).join(' \u00b7 ');
 }
 
 /** Says how the numbers were rounded where that can be seen. */

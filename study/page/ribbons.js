@@ -1,6 +1,6 @@
 // The paths of one layer as ribbons, from the gradient of its output back to that of one input.
 
-const ribbonSize = { width: 400, bands: 150, slot: 17, top: 30, node: 5 };
+const ribbonSize = { width: 400, bands: 150, slot: 17, top: 30, node: 5, chip: 104 };
 
 /** Where each ribbon lies: { path, value, height, at: [y of the output, of the middle, of the input] }. */
 function ribbonsOf(flow, place) {
@@ -38,9 +38,10 @@ function ribbonShape({ at, height }) {
 function makeRibbon(ribbon) {
   const shape = makeSvg('path', { d: ribbonShape(ribbon), class: ribbon.value < 0 ? 'ribbon against' : 'ribbon' });
   shape.style.fill = colourOfPath(ribbon.path);
-  const label = makeSvg('text', { x: ribbonSize.width / 2, y: ribbon.at[1] + ribbon.height / 2, class: 'on-ribbon' },
-                        `${ribbon.path} ${formatPart(ribbon.value)}`);
-  return [shape, label];
+  const x = ribbonSize.width / 2, y = ribbon.at[1] + ribbon.height / 2, { chip, slot } = ribbonSize;
+  const back = makeSvg('rect', { x: x - chip / 2, y: y - slot / 2, width: chip, height: slot, rx: slot / 2, class: 'chip' });
+  const label = makeSvg('text', { x, y, class: 'on-ribbon' }, `${ribbon.path} ${formatPart(ribbon.value)}`);
+  return [shape, back, label];
 }
 
 /** The box of attention around all ribbons but the residual one. */
@@ -65,7 +66,7 @@ function makeNodes({ scale, top, bottom }) {
 function drawRibbons(place, flow, at) {
   const layout = ribbonsOf(flow, at);
   const { width } = ribbonSize;
-  const where = at === null ? ['the mean over its words'] : ['at ', makeToken(flow.tokens[at].text)];
+  const where = at === null ? [measures[state.measure].together] : ['at ', makeToken(flow.tokens[at].text)];
   const picture = makeSvg('svg', { viewBox: `0 0 ${width} ${layout.height + 20}`, role: 'img',
     'aria-label': describeBands(bandsOf(flow, at, false)).map(([, text]) => text).join(', ') },
     makeSvg('text', { x: 5, y: 14, class: 'end-name' }, 'gradient of the output'),

@@ -30,7 +30,7 @@ ReportChart gradient_norms(const std::vector<std::string>& names) {
   ReportChart chart{.title = "Gradient norms by layer", .x_label = "step", .y_label = "norm", .log_y = true};
   Generator generator(5);
   for (size_t i = 0; i < names.size(); ++i) {
-    ReportChart::Line line{.name = names[i], .x = {}, .y = {}};
+    ReportChart::Line line{.name = names[i]};
     const auto noise = rand_normal({300}, 0, 0.15, DType::f32, generator).to_vector<double>();
     for (int64_t step = 0; step < 300; ++step) {
       line.x.push_back(static_cast<double>(1 + 5 * step));
@@ -44,7 +44,7 @@ ReportChart gradient_norms(const std::vector<std::string>& names) {
 ReportChart losses() {
   ReportChart chart{.title = "Loss", .x_label = "epoch", .y_label = "nats per token", .log_x = true};
   for (const char* name : {"training", "held out"}) {
-    ReportChart::Line line{.name = name, .x = {}, .y = {}};
+    ReportChart::Line line{.name = name};
     for (int64_t epoch = 1; epoch <= 40; ++epoch) {
       line.x.push_back(static_cast<double>(epoch));
       line.y.push_back(3.5 / epoch + (std::string(name) == "training" ? 0.05 : 0.4 + 0.004 * epoch));
@@ -107,7 +107,7 @@ ReportFlow random_flow(const std::string& input, const std::vector<std::string>&
                        const std::vector<ReportToken>& tokens, uint64_t seed) {
   Generator generator(seed);
   const auto places = static_cast<int64_t>(tokens.size());
-  ReportFlow flow{.input = input, .tokens = tokens, .parts = {}};
+  ReportFlow flow{.input = input, .tokens = tokens};
   std::vector<double> sums(places);
   for (const std::string& path : paths) {
     const int64_t own = path == "residual" ? 1 : heads;
@@ -116,11 +116,16 @@ ReportFlow random_flow(const std::string& input, const std::vector<std::string>&
     for (int64_t i = 0; i < share.numel(); ++i) sums[i % places] += share.span<float>()[i];
     flow.parts.push_back({path, share, share.clone()});
   }
+  flow.norm = zeros({places});
+  const auto wholes = flow.norm.mutable_span<float>();
+  for (int64_t i = 0; i < places; ++i)
+    wholes[i] = 0.02F * static_cast<float>(std::abs(sums[i])) / (1 + i % 7);
   for (ReportFlow::Part& part : flow.parts) {
     const auto shares = part.share.mutable_span<float>(), norms = part.norm.mutable_span<float>();
     for (size_t i = 0; i < shares.size(); ++i) {
+      const float whole = wholes[i % sums.size()];
       shares[i] /= static_cast<float>(sums[i % sums.size()]);
-      norms[i] = 0.02F * std::abs(shares[i]) / static_cast<float>(1 + i % sums.size());
+      norms[i] = 1.2F * whole * std::abs(shares[i]);
     }
   }
   return flow;
@@ -132,9 +137,7 @@ Report translator() {
   Report report{.title = "A small translator, after 20 epochs",
                 .text =
                     "Attention and gradients of one sentence pair of the embedded corpus.\n\n"
-                    "The numbers on this page are made up.",
-                .layers = {},
-                .charts = {}};
+                    "The numbers on this page are made up."};
   uint64_t seed = 1;
   std::vector<std::string> names;
   for (int i = 0; i < 2; ++i) {
@@ -155,8 +158,7 @@ Report translator() {
 }
 
 Report largest() {
-  Report report{
-      .title = "Twelve layers of twelve heads on 200 tokens", .text = "", .layers = {}, .charts = {}};
+  Report report{.title = "Twelve layers of twelve heads on 200 tokens"};
   const auto tokens = long_sentence(200);
   std::vector<std::string> names;
   for (uint64_t i = 0; i < 12; ++i) {
@@ -174,8 +176,7 @@ Report hostile() {
       sentence({closing, "<!--", "\"quotes\" & 'more'", "<img src=x onerror=alert(1)>", "שלום",
                 "مرحبا بالعالم", "日本語", "👩‍👩‍👧", "e\xCC\x81t\xC3\xA9", "\xff\xfe",
                 "\xE2\x80\xAEreversed", "  spaces ", "line\nbreak", "", std::string(300, 'w'), "@PAGE@"});
-  Report report{
-      .title = "<b>Bold</b> " + closing, .text = closing + "\n\nשלום עולם", .layers = {}, .charts = {}};
+  Report report{.title = "<b>Bold</b> " + closing, .text = closing + "\n\nשלום עולם"};
   report.layers = {random_layer("layer <i>0</i>", 3, tokens, tokens, 3)};
   report.layers[0].flows = {random_flow("input", {"residual", "query", "key", "value"}, 3, tokens, 4)};
   report.charts = {{.title = closing,
