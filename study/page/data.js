@@ -26,6 +26,12 @@ function unpackRows(block, columns, kept) {
   return values;
 }
 
+function productOf(a, b) {
+  const product = new Float32Array(a.length);
+  for (let i = 0; i < a.length; i++) product[i] = a[i] * b[i];
+  return product;
+}
+
 const quantities = {
   weights: { label: 'Weights', noun: 'weight' },
   gradients: { label: 'Gradients', noun: 'gradient' },
@@ -62,10 +68,7 @@ class Layer {
   #all(quantity) { return this.#values[quantity] ??= this.#unpack(quantity); }
 
   #unpack(quantity) {
-    if (quantity === 'product') {
-      const gradients = this.#all('gradients');
-      return this.#all('weights').map((weight, i) => weight * gradients[i]);
-    }
+    if (quantity === 'product') return productOf(this.#all('weights'), this.#all('gradients'));
     const kept = this.#packed.kept && bytesOf(this.#packed.kept);
     return unpackRows(this.#packed[quantity], this.keys.length, kept);
   }

@@ -6,7 +6,7 @@ function setUpTheme() {
   let choice = 'system';
   const apply = () => {
     document.documentElement.style.colorScheme = choice === 'system' ? '' : choice;
-    Ramp.forget();
+    forgetColours();
     change({ theme: choice === 'system' ? (darkSystem.matches ? 'dark' : 'light') : choice });
   };
   byId('theme').append(makeSwitch('theme', 'Theme', [['system', 'Auto'], ['light', 'Light'], ['dark', 'Dark']], choice,

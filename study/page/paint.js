@@ -1,13 +1,22 @@
 // Numbers as colours, on canvas. The colours themselves are in page.css.
 
+const known = new Map();  // what was computed of the style sheet, until the theme changes
+
+const forgetColours = () => known.clear();
+
+function remember(key, compute) {
+  if (!known.has(key)) known.set(key, compute());
+  return known.get(key);
+}
+
 /** A colour of the style sheet as [red, green, blue], in the theme of the moment. */
-function cssColour(name) {
+const cssColour = (name) => remember(name, () => {
   const probe = byId('tip');
   probe.style.color = `var(${name})`;
   const numbers = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
   probe.style.color = '';
   return numbers.slice(0, 3);
-}
+});
 
 const asText = ([red, green, blue]) => `rgb(${red} ${green} ${blue})`;
 
@@ -32,13 +41,20 @@ const hasNegativeWeights = report.layers.some((layer) =>
 
 const isSigned = (quantity) => quantity !== 'weights' || hasNegativeWeights;
 
+const coloursOf = (signed) => remember(`colours ${signed}`, () =>
+  [...blend(signed ? bothWays : upwards, shades), cssColour('--not-finite')]);
+
+/** The same as pixels of little-endian RGBA. */
+const wordsOf = (signed) => remember(`words ${signed}`, () => Uint32Array.from(coloursOf(signed),
+  ([red, green, blue]) => (255 << 24 | blue << 16 | green << 8 | red) >>> 0));
+
 /** How numbers up to `largest` are coloured: from nothing upwards, or both ways from 0. */
 class Ramp {
   constructor(quantity, largest) {
     this.signed = isSigned(quantity);
     this.largest = largest;
-    this.colours = Ramp.#coloursOf(this.signed);
-    this.words = Ramp.#wordsOf(this.signed);
+    this.colours = coloursOf(this.signed);
+    this.words = wordsOf(this.signed);
   }
 
   index(value) {
@@ -48,22 +64,6 @@ class Ramp {
   }
 
   colour(value) { return this.colours[this.index(value)]; }
-
-  static #cache = new Map();
-  static forget() { Ramp.#cache.clear(); }
-  static #remember(key, make) {
-    if (!Ramp.#cache.has(key)) Ramp.#cache.set(key, make());
-    return Ramp.#cache.get(key);
-  }
-  static #coloursOf(signed) {
-    return Ramp.#remember(`colours ${signed}`, () =>
-      [...blend(signed ? bothWays : upwards, shades), cssColour('--not-finite')]);
-  }
-  /** The same as pixels of little-endian RGBA. */
-  static #wordsOf(signed) {
-    return Ramp.#remember(`words ${signed}`, () => Uint32Array.from(Ramp.#coloursOf(signed),
-      ([red, green, blue]) => (255 << 24 | blue << 16 | green << 8 | red) >>> 0));
-  }
 }
 
 /** The largest magnitude among the chosen rows and columns. */
@@ -100,7 +100,8 @@ function paintCells(canvas, values, stride, rows, columns, ramp, most = Infinity
   canvas.width = Math.min(columns.length, most);
   const pixels = pooled(values, stride, rows, columns, canvas.height, canvas.width);
   const image = new ImageData(canvas.width, canvas.height);
-  new Uint32Array(image.data.buffer).set(Uint32Array.from(pixels, (value) => ramp.words[ramp.index(value)]));
+  const words = new Uint32Array(image.data.buffer);
+  for (let i = 0; i < pixels.length; i++) words[i] = ramp.words[ramp.index(pixels[i])];
   canvas.getContext('2d').putImageData(image, 0, 0);
 }
 

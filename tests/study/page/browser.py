@@ -2,7 +2,6 @@
 import json
 import os
 import select
-import shutil
 import subprocess
 import tempfile
 import time
@@ -16,14 +15,10 @@ FLAGS = [
 KEYS = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Tab": 9, "Enter": 13, " ": 32, "Escape": 27}
 
 
-def find_chromium():
-    return next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
-
-
 class Browser:
     """One page in one browser; what the page asks for, logs and throws is kept in `requests` and `complaints`."""
 
-    def __init__(self, program, patience=60):
+    def __init__(self, program, patience=90):
         self.deadline = time.monotonic() + patience
         self.profile = tempfile.TemporaryDirectory(prefix="heed-page-", ignore_cleanup_errors=True)
         self.requests, self.complaints = [], []
@@ -48,10 +43,7 @@ class Browser:
             close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(from_us), os.close(to_us)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def close(self):
         self.process.terminate()
         self.process.wait()
         os.close(self.output), os.close(self.input)
