@@ -1,6 +1,7 @@
 // One head as lines between two columns of words.
 
-const bands = 16;  // of line strength, each drawn in one stroke
+const bands = 16;        // of line strength, each drawn in one stroke
+const mostLines = 2000;  // drawn at once; more would be a blur
 
 const linesView = { queries: [], keys: [], only: null, row: 22 };  // the shown places, the word whose lines are
                                                                     // seen, the height of a row
@@ -9,15 +10,23 @@ function lineColour(ramp, sign) {
   return asText(cssColour(!ramp.signed ? '--line' : sign > 0 ? '--plus-2' : '--minus-2'));
 }
 
+/** The magnitude from which lines are drawn: 2 % of the reach, or more where there would be too many. */
+function faintest(values, stride, reach) {
+  const floor = reach / 50;
+  const sizes = linesView.queries.flatMap((query) => linesView.keys.filter((key) => isLineShown(query, key))
+    .map((key) => Math.abs(values[query * stride + key])).filter((size) => size >= floor));
+  return sizes.length > mostLines ? Float32Array.from(sizes).sort().at(-mostLines) : floor;
+}
+
 /** Paths of lines of about the same strength, by sign: [{ sign, strength, path }]. */
-function linePaths(values, stride, reach, width) {
+function linePaths(values, stride, reach, from, width) {
   const paths = new Map();
   const middle = (index) => (index + 0.5) * linesView.row;
   linesView.queries.forEach((query, i) => linesView.keys.forEach((key, j) => {
     if (!isLineShown(query, key)) return;
     const value = values[query * stride + key];
     const band = Math.ceil(Math.min(1, Math.abs(value) / reach) * bands);
-    if (!(band > 0) || Math.abs(value) < reach / 50) return;
+    if (!(band > 0) || Math.abs(value) < from) return;
     const id = Math.sign(value) * band;
     if (!paths.has(id)) paths.set(id, new Path2D());
     const path = paths.get(id);
@@ -41,13 +50,16 @@ function drawLines() {
   const height = Math.max(linesView.queries.length, linesView.keys.length) * linesView.row;
   const context = sizedContext(canvas, width, height);
   const ramp = new Ramp(state.quantity, reachOf(state.quantity, layer, chosenHead()));
-  for (const { sign, strength, path } of linePaths(values, layer.keys.length, ramp.largest, width)) {
+  const from = faintest(values, layer.keys.length, ramp.largest);
+  for (const { sign, strength, path } of linePaths(values, layer.keys.length, ramp.largest, from, width)) {
     context.globalAlpha = strength;
     context.lineWidth = 0.75 + 2 * strength;
     context.strokeStyle = lineColour(ramp, sign);
     context.stroke(path);
   }
   tintWords(layer, values, ramp);
+  byId('lines-note').textContent = from > ramp.largest / 50
+    ? `The ${mostLines} strongest lines are drawn, those from ${format(from)}.` : '';
 }
 
 /** A context whose unit is a pixel of the style sheet. */
@@ -120,6 +132,7 @@ function drawHead() {
   linesView.queries = shownPlaces(layer.queries);
   linesView.keys = shownPlaces(layer.keys);
   linesView.only = null;
+  byId('lines-note').textContent = '';
   linesView.row = Math.max(linesView.queries.length, linesView.keys.length) > 20 ? 22 : 32;
   byId('lines').style.setProperty('--row', `${linesView.row}px`);
   if (!layer.has(state.quantity)) {
