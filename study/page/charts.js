@@ -121,12 +121,13 @@ class Chart {
     event.preventDefault();
     const from = this.at === null ? (step > 0 ? -1 : this.places.length) : this.places.indexOf(this.at);
     this.read(this.places[Math.min(this.places.length - 1, Math.max(0, from + step))]);
+    this.readout.textContent = this.lines().map((line) => (typeof line === 'string' ? line : line[1])).join(' \u00b7 ');
   }
 
   read(x) {
     this.at = x ?? null;
     this.cursor.setAttribute('visibility', this.at === null ? 'hidden' : 'visible');
-    this.readout.textContent = this.at === null ? '' : this.lines().map((line) => (typeof line === 'string' ? line : line[1])).join(' \u00b7 ');
+    this.readout.textContent = '';
     if (this.at === null) return;
     this.cursor.setAttribute('x1', this.toX(this.at));
     this.cursor.setAttribute('x2', this.toX(this.at));

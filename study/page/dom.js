@@ -39,6 +39,12 @@ function makeToken(text, attributes = {}) {
   return make('bdi', { title: text, ...attributes }, readable(text));
 }
 
+/** A dotted name, which may break after each dot. */
+function makeName(text) {
+  const parts = readable(text).split('.').flatMap((part, i) => (i ? ['.', make('wbr'), part] : [part]));
+  return make('bdi', { title: text }, ...parts);
+}
+
 /** A number for reading: three digits. */
 function format(value) {
   if (value === null || value === undefined) return 'not known';

@@ -59,7 +59,7 @@ function drawModel() {
   const rows = shownLayers().map((index) => {
     const layer = report.layers[index];
     return make('div', { role: 'row', class: 'layer' },
-      make('span', { role: 'rowheader', class: 'name' }, makeToken(layer.label)),
+      make('span', { role: 'rowheader', class: 'name' }, makeName(layer.label)),
       ...headsOf(layer).map((head) => makeThumb(index, layer, head)));
   });
   grid.replaceChildren(heads, ...rows);

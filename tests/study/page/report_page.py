@@ -14,15 +14,15 @@ FOLDER = pathlib.Path(sys.argv.pop())
 SECTIONS = ["model", "head", "flow", "statistics", "charts"]
 
 
+def setUpModule():
+    PageTest.browser = Browser(shutil.which("chromium"))
+
+
+def tearDownModule():
+    PageTest.browser.close()
+
+
 class PageTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = Browser(shutil.which("chromium"))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-
     def open(self, name, **options):
         self.path = FOLDER / f"{name}.html"
         return self.browser.open(self.path, **options)
