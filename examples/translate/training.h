@@ -38,6 +38,7 @@ class Training {
   /// the first parameter with a value or a gradient that is not finite, and the step is not taken.
   StepReport step();
 
+  const NamedVariables& named_parameters() const { return named_; }
   /// Steps that are taken.
   int64_t steps() const { return steps_; }
   int64_t steps_per_epoch() const { return steps_per_epoch_; }
