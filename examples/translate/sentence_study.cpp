@@ -46,21 +46,13 @@ class Asked {
   Batch batch_;
 };
 
-std::vector<study::ReportToken> tokens_of(const std::vector<int64_t>& ids, const Vocabulary& vocabulary) {
-  std::vector<study::ReportToken> tokens;
-  for (const int64_t id : ids)
-    tokens.push_back({vocabulary.word(id), id != Vocabulary::kUnknown && id <= Vocabulary::kEnd});
-  return tokens;
-}
+const study::ReportToken kEndToken{"<eos>", true}, kBeginToken{"<bos>", true};
 
-Encoded encoded(const Translator& translator, const SentenceStudy& studied) {
-  const auto ids = [](const std::vector<study::ReportToken>& tokens, const Vocabulary& vocabulary) {
-    std::vector<int64_t> all;
-    for (const study::ReportToken& token : tokens)
-      all.push_back(token.special ? Vocabulary::kEnd : vocabulary.id(token.text));
-    return all;
-  };
-  return {ids(studied.source, translator.source()), ids(studied.written, translator.target())};
+/// The words that the model is given, as they were written, also those that it does not know.
+std::vector<study::ReportToken> tokens_of(const Sentence& words, size_t count) {
+  std::vector<study::ReportToken> tokens;
+  for (size_t i = 0; i < count; ++i) tokens.push_back({words[i]});
+  return tokens;
 }
 
 nn::Module& module_named(nn::Module& model, const std::string& name) {
@@ -129,7 +121,8 @@ std::vector<study::ReportChart> training_charts(const std::filesystem::path& fol
       to.y.push_back(value);
     };
     add(loss, line.value("loss", nlohmann::json()));
-    for (const auto& [layer, norm] : line.value("gradient_norms", nlohmann::json::object()).items()) {
+    const auto by_layer = line.value("gradient_norms", nlohmann::json::object());
+    for (const auto& [layer, norm] : by_layer.items()) {
       norms[layer].name = layer;
       add(norms[layer], norm);
     }
@@ -163,13 +156,14 @@ SentenceStudy study_sentence(Translator& translator, const Sentence& source, con
                       joined(source), joined(target));
   const Encoded example = encode_pair({source, target, {}}, translator.source(), translator.target(),
                                       translator.architecture().length);
-  std::vector<int64_t> fed{Vocabulary::kBegin};
-  fed.insert(fed.end(), example.target.begin(), example.target.end() - 1);
-  SentenceStudy studied{.source = tokens_of(example.source, translator.source()),
-                        .fed = tokens_of(fed, translator.target()),
-                        .written = tokens_of(example.target, translator.target()),
-                        .loss = 0,
-                        .record = {}};
+  SentenceStudy studied;
+  studied.source = tokens_of(source, example.source.size() - 1);
+  studied.written = tokens_of(target, example.target.size() - 1);
+  studied.fed = studied.written;
+  studied.source.push_back(kEndToken);
+  studied.written.push_back(kEndToken);
+  studied.fed.insert(studied.fed.begin(), kBeginToken);
+  studied.example = example;
   const Asked asked(translator, example);
   study::Recorder recorder(translator.model(), {"*"});
   translator.model().zero_grad();
@@ -194,7 +188,7 @@ study::Report sentence_report(Translator& translator, const SentenceStudy& studi
       text_of(studied.source), text_of(studied.written), studied.loss);
   for (const study::AttentionRecord& record : studied.record.attention)
     report.layers.push_back(layer_of(record, studied));
-  const Asked asked(translator, encoded(translator, studied));
+  const Asked asked(translator, studied.example);
   report.charts.push_back(attributions(translator, studied, asked));
   report.charts.push_back(ablations(translator, asked));
   for (study::ReportChart& chart : training_charts(folder)) report.charts.push_back(std::move(chart));

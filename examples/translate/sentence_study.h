@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "translate/data/batches.h"
 #include "translate/translator.h"
 
 namespace heed::translate {
@@ -13,6 +14,7 @@ namespace heed::translate {
 /// One sentence and a translation of it, and what flowed through the model when it was asked for that
 /// translation: forward with the true words fed, and backward from the loss.
 struct SentenceStudy {
+  Encoded example;
   std::vector<study::ReportToken> source;   ///< the words and the end marker
   std::vector<study::ReportToken> fed;      ///< what the decoder is fed: the begin marker and all words
   std::vector<study::ReportToken> written;  ///< what it is to write: all words and the end marker
