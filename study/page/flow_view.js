@@ -53,7 +53,7 @@ function bandsOf(flow, place, split = state.splitHeads) {
 /** A line for each band, for the window beside the pointer: [colour, text]. */
 function describeBands(bandList) {
   const finite = bandList.filter(({ value }) => Number.isFinite(value));
-  if (!finite.length) return [['transparent', 'no gradient']];
+  if (finite.every(({ value }) => value === 0)) return [['transparent', 'no gradient']];
   return finite.map(({ path, head, value }) =>
     [colourOfPath(path), `${path}${head === null ? '' : `, head ${head}`} ${formatPart(value)}`]);
 }

@@ -2,6 +2,7 @@
 
 const bands = 16;        // of line strength, each drawn in one stroke
 const mostLines = 2000;  // drawn at once; more would be a blur
+const tallest = 16000;   // pixels that every browser's canvas can have
 
 const linesView = { queries: [], keys: [], only: null, row: 22 };  // the shown places, the word whose lines are
                                                                     // seen, the height of a row
@@ -64,7 +65,7 @@ function drawLines() {
 
 /** A context whose unit is a pixel of the style sheet. */
 function sizedContext(canvas, width, height) {
-  const ratio = Math.min(devicePixelRatio, 2);
+  const ratio = Math.min(devicePixelRatio, 2, tallest / height);
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   canvas.style.height = `${height}px`;

@@ -173,6 +173,10 @@ class Switches(PageTest):
         self.assertEqual(self.count(".layer"), 5)
         self.assertEqual(self.count("#flow-layers button"), 7)
         self.assertEqual(self.count("#statistics-pictures tbody tr"), 10)
+        self.choose(".chooser button:nth-of-type(2)")
+        self.assertEqual(self.count(".layer, #flow-layers button, #statistics-pictures tr"), 0)
+        self.choose(".chooser button")
+        self.assertEqual(self.count(".layer"), 6)
 
     def test_colours_may_reach_the_largest_of_all(self):
         own = self.drawn()
