@@ -15,7 +15,7 @@ function makeStatistic({ key, title, text }) {
   const largest = Math.max(0, ...layers.flatMap((layer) => layer[key]).filter(Number.isFinite));
   const ramp = new Ramp(false, largest);
   const heads = Array.from({ length: most }, (_, i) => make('th', { scope: 'col' }, String(i)));
-  const rows = layers.map((layer) => make('tr', {}, make('th', { scope: 'row' }, makeToken(layer.label)),
+  const rows = layers.map((layer) => make('tr', {}, make('th', { scope: 'row' }, makeName(layer.label)),
     ...layer[key].map((value, i) => makeStatisticCell(layer, title, value, i, ramp))));
   const table = make('table', { class: 'heat' }, make('thead', {}, make('tr', {}, make('th'), ...heads)),
                      make('tbody', {}, ...rows));
