@@ -193,7 +193,9 @@ TEST(Report, of_twelve_layers_and_heads_on_200_tokens_is_below_5_megabytes) {
   const auto values = report.layers[7].weights.to_vector<double>();
   double of_weights = 0, all = 0;
   for (size_t i = 0; i < values.size(); ++i) {
-    if (weights.kept[i]) EXPECT_LE(std::abs(weights.values[i] - values[i]), 0.5001 * weights.scales[i / 200]);
+    if (weights.kept[i]) {
+      EXPECT_LE(std::abs(weights.values[i] - values[i]), 0.5001 * weights.scales[i / 200]);
+    }
     of_weights += weights.kept[i] ? values[i] : 0;
     all += values[i];
   }
