@@ -61,8 +61,11 @@ struct Report {
   std::vector<ReportChart> charts{};
 };
 
-/// The page: one HTML file that asks nothing of any host. ShapeError or ValueError for parts that do not fit
-/// together (tensors and tokens, lines of unequal length).
+/// The page: one HTML file that asks nothing of any host. Numbers are rounded to whole parts of the largest
+/// of their row (of a query, or of a head's flow): to 1/32767 of it, and where the matrices of all layers
+/// would take more than 4 MB so, to 1/127; where that is still too much, each row keeps its strongest places
+/// alone, and the page says how many. What is not finite is shown as such. ShapeError, DTypeError or
+/// ValueError for parts that do not fit together (tensors and tokens, lines of unequal length).
 std::string report_html(const Report& report);
 
 /// Writes the page to a file, whole or not at all. FileError where that fails.

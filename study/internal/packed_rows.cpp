@@ -30,10 +30,6 @@ void raise_strengths(std::span<const float> row, std::vector<float>& strengths) 
   }
 }
 
-bool is_kept(const KeptMask& kept, int64_t row, int64_t columns, int64_t column) {
-  return kept.empty() || (kept[row * mask_bytes(columns) + column / 8] >> (column % 8) & 1) != 0;
-}
-
 void append(int16_t number, int bits, std::vector<std::byte>& numbers) {
   const auto code = static_cast<uint16_t>(number);
   numbers.push_back(static_cast<std::byte>(code & 0xff));
@@ -60,6 +56,10 @@ std::string base64(std::span<const std::byte> bytes) {
     for (size_t j = 0; j < 4; ++j) text += j <= count ? kDigits[word >> (18 - 6 * j) & 63] : '=';
   }
   return text;
+}
+
+bool is_kept(const KeptMask& kept, int64_t row, int64_t columns, int64_t column) {
+  return kept.empty() || (kept[row * mask_bytes(columns) + column / 8] >> (column % 8) & 1) != 0;
 }
 
 KeptMask strongest(std::span<const float> a, std::span<const float> b, int64_t columns, int64_t count) {

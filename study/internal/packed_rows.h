@@ -19,6 +19,8 @@ using KeptMask = std::vector<uint8_t>;
 /// The bytes of one row of a mask.
 constexpr int64_t mask_bytes(int64_t columns) { return (columns + 7) / 8; }
 
+bool is_kept(const KeptMask& kept, int64_t row, int64_t columns, int64_t column);
+
 /// The strongest `count` of each row. A place is as strong as the larger of |a| and |b|, each compared with
 /// the largest of its row, so that one choice serves both; `b` may be empty. Numbers that are not finite come
 /// first, and of equals the ones further left.

@@ -150,14 +150,12 @@ struct KeptShare {
   void add(const Tensor& tensor, const KeptMask& mask) {
     const Tensor rows = tensor.contiguous();
     const int64_t columns = tensor.size(-1);
-    for (int64_t i = 0; i < rows.numel(); ++i) {
-      const float value = rows.data<float>()[i];
-      if (!std::isfinite(value)) continue;
-      all += std::abs(value);
-      const int64_t row = i / columns, column = i % columns;
-      if (mask.empty() || (mask[row * mask_bytes(columns) + column / 8] >> (column % 8) & 1) != 0) {
-        kept += std::abs(value);
-      }
+    int64_t place = 0;
+    for (const float value : rows.span<float>()) {
+      const double size = std::isfinite(value) ? std::abs(value) : 0;
+      all += size;
+      if (is_kept(mask, place / columns, columns, place % columns)) kept += size;
+      ++place;
     }
   }
   double share() const { return all > 0 ? kept / all : 1; }

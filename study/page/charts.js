@@ -9,6 +9,8 @@ function lineColours(count) {
     `color-mix(in oklab, var(--order-0), var(--order-1) ${Math.round(i / (count - 1) * 100)}%)`);
 }
 
+const mostRead = 16;  // lines, at one place
+
 const isShown = (value, log) => Number.isFinite(value) && (!log || value > 0);
 
 class Chart {
@@ -19,28 +21,27 @@ class Chart {
     this.emphasis = null;  // the line that is pointed at in the legend
     this.at = null;        // the x that is read
     this.picture = make('div', {
-      class: 'chart', tabindex: 0, role: 'application', 'aria-label': `${data.title}; left and right arrows read the numbers`,
-      onpointermove: (event) => this.readAtPointer(event), onpointerleave: () => { this.read(null); hideTip(); },
+      class: 'chart', tabindex: 0, role: 'application',
+      'aria-label': `${data.title}; left and right arrows read the numbers`,
+      onpointermove: (event) => this.readAtPointer(event), onpointerleave: () => this.read(null),
       onkeydown: (event) => this.readByKey(event), onblur: () => this.read(null),
     });
     this.readout = make('p', { class: 'readout', 'aria-live': 'polite' });
     const table = make('div', { class: 'table' });
-    place.append(make('figure', { class: 'chart-figure' }, make('h3', {}, makeToken(data.title)), this.picture,
-                      this.makeLegend(), this.leftOut(), this.readout, table));
+    place.append(make('figure', { class: 'chart-figure' }, make('h3', {}, makeToken(data.title)),
+      this.picture, this.makeLegend(), makeNote(this.leftOut()), this.readout, table));
     addTable(table, `chart-${report.charts.indexOf(data) + 1}`, [], () => this.table());
     drawOn(['width'], () => this.draw());
   }
 
   makeLegend() {
     const entries = this.data.lines.map((line, index) => {
-      const key = make('span', { class: 'key' });
-      key.style.background = this.colours[index];
       const entry = make('button', {
         type: 'button', class: 'entry', 'aria-pressed': 'true',
         onclick: () => this.toggle(index, entry),
         onpointerenter: () => this.emphasize(index), onpointerleave: () => this.emphasize(null),
         onfocus: () => this.emphasize(index), onblur: () => this.emphasize(null),
-      }, key, makeToken(line.name));
+      }, makeKey(this.colours[index]), makeToken(line.name));
       return entry;
     });
     return make('div', { class: 'legend lines-legend' }, ...entries);
@@ -61,9 +62,10 @@ class Chart {
   /** What a logarithmic axis cannot show. */
   leftOut() {
     const { lines, logX, logY } = this.data;
-    const count = lines.reduce((sum, { x, y }) =>
-      sum + x.filter((_, i) => (logX && x[i] <= 0 && x[i] !== null) || (logY && y[i] <= 0 && y[i] !== null)).length, 0);
-    return count ? make('p', { class: 'note' }, `${plural(count, 'place')} at or below 0 cannot be shown on a logarithmic axis.`) : '';
+    const isLost = (value, log) => log && value !== null && value <= 0;
+    const countOf = ({ x, y }) => x.filter((value, i) => isLost(value, logX) || isLost(y[i], logY)).length;
+    const count = lines.reduce((sum, line) => sum + countOf(line), 0);
+    return count ? `${plural(count, 'place')} at or below 0 cannot be shown on a logarithmic axis.` : '';
   }
 
   /** Points [[x, y], ...] of a line, null for a gap. */
@@ -73,27 +75,32 @@ class Chart {
   }
 
   draw() {
-    const width = this.picture.clientWidth, { height, left, right, top, bottom } = chartSize;
-    const { logX, logY, lines } = this.data;
+    const { lines, logX, logY } = this.data;
     this.shown = lines.map((line, index) => ({ index, name: line.name, points: this.points(line) }))
       .filter(({ index }) => !this.hidden.has(index));
-    const known = this.shown.flatMap(({ points }) => points.filter(Boolean));
-    const [x0, x1] = rangeOf(known.map(([x]) => x), logX), [y0, y1] = rangeOf(known.map(([, y]) => y), logY);
+    const points = this.shown.flatMap((line) => line.points.filter(Boolean));
+    this.places = [...new Set(points.map(([x]) => x))].sort((a, b) => a - b);
+    this.drawPicture(rangeOf(points.map(([x]) => x), logX), rangeOf(points.map(([, y]) => y), logY));
+  }
+
+  drawPicture([x0, x1], [y0, y1]) {
+    const width = this.picture.clientWidth, { height, left, right, top, bottom } = chartSize;
+    const { logX, logY, xLabel, yLabel } = this.data;
     this.toX = makeAxisScale(x0, x1, logX, left, width - right);
     this.toY = makeAxisScale(y0, y1, logY, height - bottom, top);
-    this.places = [...new Set(known.map(([x]) => x))].sort((a, b) => a - b);
     this.cursor = makeSvg('line', { class: 'cursor', y1: top, y2: height - bottom, visibility: 'hidden' });
-    this.picture.replaceChildren(makeSvg('svg', { width, height, 'aria-hidden': 'true' },
-      ...ticksOf(y0, y1, logY, 5).map((y) => this.yTick(y, width)),
-      ...ticksOf(x0, x1, logX, width < 500 ? 4 : 8).map((x) => this.xTick(x)),
-      makeSvg('text', { x: width - right, y: height - 4, class: 'label end' }, this.data.xLabel),
-      ...this.shown.map((line) => this.curve(line, width)), this.cursor),
-      make('span', { class: 'y-label' }, this.data.yLabel));
+    this.picture.replaceChildren(make('span', { class: 'y-label' }, yLabel),
+      makeSvg('svg', { width, height, 'aria-hidden': 'true' },
+        ...ticksOf(y0, y1, logY, 5).map((y) => this.yTick(y, width)),
+        ...ticksOf(x0, x1, logX, width < 500 ? 4 : 8).map((x) => this.xTick(x)),
+        makeSvg('text', { x: width - right, y: height - 4, class: 'end' }, xLabel),
+        ...this.shown.map((line) => this.curve(line, width)), this.cursor));
   }
 
   yTick(y, width) {
     const at = this.toY(y);
-    return makeSvg('g', { class: 'tick' }, makeSvg('line', { x1: chartSize.left, x2: width - chartSize.right, y1: at, y2: at }),
+    return makeSvg('g', { class: 'tick' },
+      makeSvg('line', { x1: chartSize.left, x2: width - chartSize.right, y1: at, y2: at }),
       makeSvg('text', { x: chartSize.left - 8, y: at + 4, class: 'end' }, format(y)));
   }
 
@@ -104,7 +111,8 @@ class Chart {
   }
 
   curve({ index, points }, width) {
-    const curve = makeSvg('path', { class: 'curve', 'data-line': index, d: curvePath(thinned(points, this.toX, width), this.toX, this.toY) });
+    const path = curvePath(thinned(points, this.toX, width), this.toX, this.toY);
+    const curve = makeSvg('path', { class: 'curve', 'data-line': index, d: path });
     curve.style.stroke = this.colours[index];
     return curve;
   }
@@ -112,7 +120,7 @@ class Chart {
   readAtPointer(event) {
     const x = event.clientX - this.picture.getBoundingClientRect().left;
     this.read(nearest(this.places, (place) => Math.abs(this.toX(place) - x)));
-    if (this.at !== null) showTip(event.clientX, event.clientY, this.lines());
+    if (this.at !== null) showTip(event.clientX, event.clientY, this.readings());
   }
 
   readByKey(event) {
@@ -121,26 +129,32 @@ class Chart {
     event.preventDefault();
     const from = this.at === null ? (step > 0 ? -1 : this.places.length) : this.places.indexOf(this.at);
     this.read(this.places[Math.min(this.places.length - 1, Math.max(0, from + step))]);
-    this.readout.textContent = this.lines().map((line) => (typeof line === 'string' ? line : line[1])).join(' \u00b7 ');
+    this.readout.textContent = this.readings().map(textOf).join(' \u00b7 ');
   }
 
+  /** Moves the cursor to one of the places, or away for null. */
   read(x) {
-    this.at = x ?? null;
-    this.cursor.setAttribute('visibility', this.at === null ? 'hidden' : 'visible');
+    this.at = x;
+    this.cursor.setAttribute('visibility', x === null ? 'hidden' : 'visible');
     this.readout.textContent = '';
-    if (this.at === null) return;
+    if (x === null) {
+      hideTip();
+      return;
+    }
     this.cursor.setAttribute('x1', this.toX(this.at));
     this.cursor.setAttribute('x2', this.toX(this.at));
   }
 
-  /** What is read at the cursor: the largest first. */
-  lines() {
-    const found = this.shown.map(({ index, name, points }) =>
-      ({ index, name, point: points.find((point) => point && point[0] === this.at) })).filter(({ point }) => point);
-    found.sort((a, b) => b.point[1] - a.point[1]);
-    const rest = found.length > 16 ? [`and ${found.length - 16} more`] : [];
-    return [`${this.data.xLabel} ${format(this.at)}`, ...found.slice(0, 16).map(({ index, name, point }) =>
-      [this.colours[index], `${readable(name)} ${format(point[1])}`]), ...rest];
+  /** What is read at the cursor, the largest first: [colour, text] for each line. */
+  readings() {
+    const found = this.shown.flatMap(({ index, name, points }) => {
+      const point = points.find((candidate) => candidate && candidate[0] === this.at);
+      return point ? [{ index, name, y: point[1] }] : [];
+    });
+    found.sort((a, b) => b.y - a.y);
+    const rest = found.length > mostRead ? [`and ${found.length - mostRead} more`] : [];
+    return [`${this.data.xLabel} ${format(this.at)}`, ...found.slice(0, mostRead).map(({ index, name, y }) =>
+      [this.colours[index], `${isolated(name)} ${format(y)}`]), ...rest];
   }
 
   table() {

@@ -4,6 +4,8 @@ const hasGradients = report.layers.some((layer) => layer.has('gradients'));
 const hasSpecial = report.layers.some((layer) =>
   [layer.queries, layer.keys, ...layer.flows.map(({ tokens }) => tokens)].flat().some(({ special }) => special));
 
+const scales = { own: { label: 'each head\u2019s largest' }, common: { label: 'the largest of all' } };
+
 function makeSelect(id, label, choose) {
   const select = make('select', { id, onchange: () => choose(Number(select.value)) });
   return make('label', { class: 'select' }, label, select);
@@ -47,13 +49,12 @@ function setUpControls() {
   const controls = byId('controls');
   controls.hidden = false;
   if (hasGradients) {
-    controls.append(makeSwitch('quantity', 'Show', Object.entries(quantities).map(([name, { label }]) => [name, label]),
-                               state.quantity, (quantity) => change({ quantity })));
+    controls.append(makeSwitch('quantity', 'Show', labelsOf(quantities), state.quantity,
+                               (quantity) => change({ quantity })));
   }
   controls.append(makeSelect('layer', 'Layer', (layer) => chooseHead(layer, state.head)),
                   makeSelect('head-choice', 'Head', (head) => change({ head })));
-  controls.append(makeSwitch('scale', 'Colours reach', [['own', 'each head\u2019s largest'], ['common', 'the largest of all']],
-                             state.scale, (scale) => change({ scale })));
+  controls.append(makeSwitch('scale', 'Colours reach', labelsOf(scales), state.scale, (scale) => change({ scale })));
   controls.append(makeCheckbox('mean', 'Average heads', state.mean, (mean) => change({ mean })));
   if (hasSpecial) {
     controls.append(makeCheckbox('hide-special', 'Hide padding and markers', state.hideSpecial,

@@ -34,6 +34,9 @@ function readable(text) {
     .replace(/[\p{Cc}\u2028\u2029]/gu, (c) => (c === '\n' ? '\u23ce' : c === '\t' ? '\u21e5' : '\u25a1'));
 }
 
+/** The same within a line of text, so that its direction turns nothing around it. */
+const isolated = (text) => `\u2068${readable(text)}\u2069`;
+
 /** A token in an element of its own, so that its direction turns nothing around it. */
 function makeToken(text, attributes = {}) {
   return make('bdi', { title: text, ...attributes }, readable(text));
@@ -62,15 +65,23 @@ const formatPercent = (share) =>
 
 const plural = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Shows lines of text beside a place of the window; a line is text, or [colour, text]. */
+/** A spot of colour before what it stands for. */
+function makeKey(colour) {
+  const key = make('span', { class: 'key' });
+  key.style.background = colour;
+  return key;
+}
+
+const makeNote = (text) => make('p', { class: 'note' }, text);
+
+/** Of a line beside the pointer, which is text, or [colour, text]. */
+const textOf = (line) => (typeof line === 'string' ? line : line[1]);
+
+/** Shows such lines beside a place of the window. */
 function showTip(x, y, lines) {
   const tip = byId('tip');
-  tip.replaceChildren(...lines.map((line) => {
-    if (typeof line === 'string') return make('div', {}, line);
-    const key = make('span', { class: 'key' });
-    key.style.background = line[0];
-    return make('div', {}, key, line[1]);
-  }));
+  tip.replaceChildren(...lines.map((line) =>
+    make('div', {}, ...(typeof line === 'string' ? [] : [makeKey(line[0])]), textOf(line))));
   tip.hidden = false;
   const left = x + 14 + tip.offsetWidth > innerWidth ? x - 14 - tip.offsetWidth : x + 14;
   const top = Math.min(y + 14, innerHeight - tip.offsetHeight - 4);
@@ -94,6 +105,9 @@ function rove(elements, current, step) {
     });
   });
 }
+
+/** { name: { label } } as what makeSwitch takes. */
+const labelsOf = (choices) => Object.entries(choices).map(([name, { label }]) => [name, label]);
 
 /** A group of radio buttons that looks like one switch. */
 function makeSwitch(name, label, options, value, choose) {

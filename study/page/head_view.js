@@ -2,6 +2,7 @@
 
 const bands = 16;        // of line strength, each drawn in one stroke
 const mostLines = 2000;  // drawn at once; more would be a blur
+const tallest = 16000;   // pixels that every browser's canvas can have
 
 const linesView = { queries: [], keys: [], only: null, row: 22 };  // the shown places, the word whose lines are
                                                                     // seen, the height of a row
@@ -49,7 +50,7 @@ function drawLines() {
   const width = canvas.clientWidth;
   const height = Math.max(linesView.queries.length, linesView.keys.length) * linesView.row;
   const context = sizedContext(canvas, width, height);
-  const ramp = new Ramp(state.quantity, reachOf(state.quantity, layer, chosenHead()));
+  const ramp = rampOf(state.quantity, reachOf(state.quantity, layer, chosenHead()));
   const from = faintest(values, layer.keys.length, ramp.largest);
   for (const { sign, strength, path } of linePaths(values, layer.keys.length, ramp.largest, from, width)) {
     context.globalAlpha = strength;
@@ -64,7 +65,7 @@ function drawLines() {
 
 /** A context whose unit is a pixel of the style sheet. */
 function sizedContext(canvas, width, height) {
-  const ratio = Math.min(devicePixelRatio, 2);
+  const ratio = Math.min(devicePixelRatio, 2, tallest / height);
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   canvas.style.height = `${height}px`;
@@ -103,9 +104,9 @@ function describeWord({ side, place }) {
   const valueOf = (end) =>
     values[side === 'queries' ? place * layer.keys.length + end : end * layer.keys.length + place];
   const ends = [...linesView[other]].sort((a, b) => Math.abs(valueOf(b)) - Math.abs(valueOf(a))).slice(0, 3);
-  const list = ends.map((end) => `\u2068${readable(layer[other][end].text)}\u2069 ${format(valueOf(end))}`);
+  const list = ends.map((end) => `${isolated(layer[other][end].text)} ${format(valueOf(end))}`);
   const arrow = side === 'queries' ? '\u2192' : '\u2190';
-  return `\u2068${readable(layer[side][place].text)}\u2069 ${arrow} ${list.join(', ')}`;
+  return `${isolated(layer[side][place].text)} ${arrow} ${list.join(', ')}`;
 }
 
 function makeWord(layer, side, place) {
@@ -136,7 +137,7 @@ function drawHead() {
   linesView.row = Math.max(linesView.queries.length, linesView.keys.length) > 20 ? 22 : 32;
   byId('lines').style.setProperty('--row', `${linesView.row}px`);
   if (!layer.has(state.quantity)) {
-    byId('lines').replaceChildren(make('p', { class: 'note' }, 'Gradients of this layer were not recorded.'));
+    byId('lines').replaceChildren(makeNote('Gradients of this layer were not recorded.'));
     return;
   }
   byId('lines').replaceChildren(makeColumn(layer, 'queries'), make('canvas', { 'aria-hidden': 'true' }),

@@ -18,7 +18,8 @@ function setUpTheme() {
 function setUpHeader() {
   document.title = report.title || 'heed';
   byId('title').textContent = report.title;
-  byId('text').append(...report.text.split(/\n\s*\n/).filter(Boolean).map((paragraph) => make('p', { dir: 'auto' }, paragraph)));
+  const paragraphs = report.text.split(/\n\s*\n/).filter(Boolean);
+  byId('text').append(...paragraphs.map((paragraph) => make('p', { dir: 'auto' }, paragraph)));
 }
 
 setUpHeader();

@@ -18,7 +18,7 @@ function makeAxis(tokens, places, kind) {
 function describeCell(layer, row, column) {
   const query = matrixView.rows[row], key = matrixView.columns[column];
   const shown = Object.keys(quantities).filter((quantity) => layer.has(quantity));
-  return [`\u2068${readable(layer.queries[query].text)}\u2069 \u2192 \u2068${readable(layer.keys[key].text)}\u2069`,
+  return [`${isolated(layer.queries[query].text)} \u2192 ${isolated(layer.keys[key].text)}`,
           ...shown.map((quantity) => `${quantities[quantity].noun} ` +
             format(layer.matrix(quantity, chosenHead())[query * layer.keys.length + key]))];
 }
@@ -73,7 +73,7 @@ function makeCells() {
 function drawMatrix() {
   const layer = chosenLayer();
   if (!layer.has(state.quantity)) {
-    byId('matrix').replaceChildren(make('p', { class: 'note' }, 'Gradients of this layer were not recorded.'));
+    byId('matrix').replaceChildren(makeNote('Gradients of this layer were not recorded.'));
     byId('matrix-legend').replaceChildren();
     return;
   }
@@ -100,7 +100,7 @@ function sizeMatrix() {
 function paintMatrix() {
   const layer = chosenLayer(), canvas = byId('matrix').querySelector('canvas');
   if (!canvas) return;
-  const ramp = new Ramp(state.quantity, reachOf(state.quantity, layer, chosenHead()));
+  const ramp = rampOf(state.quantity, reachOf(state.quantity, layer, chosenHead()));
   paintCells(canvas, layer.matrix(state.quantity, chosenHead()), layer.keys.length, matrixView.rows,
              matrixView.columns, ramp);
   drawLegend(byId('matrix-legend'), ramp, quantities[state.quantity].noun);

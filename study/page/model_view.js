@@ -14,11 +14,11 @@ function describeHead(layer, head) {
   const { value, query, key } = strongestCell(layer, state.quantity, head);
   return [`${layer.label}, ${nameOfHead(head)}`,
           `strongest ${quantities[state.quantity].noun} ${format(value)}`,
-          `from \u2068${readable(layer.queries[query].text)}\u2069 to \u2068${readable(layer.keys[key].text)}\u2069`];
+          `from ${isolated(layer.queries[query].text)} to ${isolated(layer.keys[key].text)}`];
 }
 
 function paintThumb(canvas, layer, head) {
-  const ramp = new Ramp(state.quantity, reachOf(state.quantity, layer, head));
+  const ramp = rampOf(state.quantity, reachOf(state.quantity, layer, head));
   const values = layer.matrix(state.quantity, head);
   const rows = shownPlaces(layer.queries), columns = shownPlaces(layer.keys);
   paintCells(canvas, values, layer.keys.length, rows, columns, ramp, thumbPixels);
@@ -72,7 +72,7 @@ function drawModel() {
 function drawModelLegend() {
   const { noun } = quantities[state.quantity];
   const common = state.scale === 'common';
-  const ramp = new Ramp(state.quantity, common ? commonReach(state.quantity) : 1);
+  const ramp = rampOf(state.quantity, common ? commonReach(state.quantity) : 1);
   drawLegend(byId('model-legend'), ramp, common ? noun : `of the largest ${noun} of each head`);
 }
 

@@ -50,8 +50,8 @@ const wordsOf = (signed) => remember(`words ${signed}`, () => Uint32Array.from(c
 
 /** How numbers up to `largest` are coloured: from nothing upwards, or both ways from 0. */
 class Ramp {
-  constructor(quantity, largest) {
-    this.signed = isSigned(quantity);
+  constructor(signed, largest) {
+    this.signed = signed;
     this.largest = largest;
     this.colours = coloursOf(this.signed);
     this.words = wordsOf(this.signed);
@@ -65,6 +65,8 @@ class Ramp {
 
   colour(value) { return this.colours[this.index(value)]; }
 }
+
+const rampOf = (quantity, largest) => new Ramp(isSigned(quantity), largest);
 
 /** The largest magnitude among the chosen rows and columns. */
 function largestOf(values, stride, rows, columns) {

@@ -39,7 +39,9 @@ function makeRibbon(ribbon) {
   const shape = makeSvg('path', { d: ribbonShape(ribbon), class: ribbon.value < 0 ? 'ribbon against' : 'ribbon' });
   shape.style.fill = colourOfPath(ribbon.path);
   const x = ribbonSize.width / 2, y = ribbon.at[1] + ribbon.height / 2, { chip, slot } = ribbonSize;
-  const back = makeSvg('rect', { x: x - chip / 2, y: y - slot / 2, width: chip, height: slot, rx: slot / 2, class: 'chip' });
+  const back = makeSvg('rect', {
+    x: x - chip / 2, y: y - slot / 2, width: chip, height: slot, rx: slot / 2, class: 'chip',
+  });
   const label = makeSvg('text', { x, y, class: 'on-ribbon' }, `${ribbon.path} ${formatPart(ribbon.value)}`);
   return [shape, back, label];
 }
@@ -68,11 +70,14 @@ function drawRibbons(place, flow, at) {
   const { width } = ribbonSize;
   const where = at === null ? [measures[state.measure].together] : ['at ', makeToken(flow.tokens[at].text)];
   const picture = makeSvg('svg', { viewBox: `0 0 ${width} ${layout.height + 20}`, role: 'img',
-    'aria-label': describeBands(bandsOf(flow, at, false)).map(([, text]) => text).join(', ') },
+    'aria-label': describeBands(bandsOf(flow, at, false)).map(textOf).join(', ') },
     makeSvg('text', { x: 5, y: 14, class: 'end-name' }, 'gradient of the output'),
     makeSvg('text', { x: width - 5, y: 14, class: 'end-name right' }, `gradient of the ${flow.input}`),
     ...makeAttentionBox(layout.ribbons, layout.height), ...layout.ribbons.flatMap(makeRibbon), ...makeNodes(layout));
   const against = state.measure === 'share' && layout.ribbons.some(({ value }) => value < 0);
-  place.replaceChildren(make('p', { class: 'chosen' }, `${flow.input}, `, ...where), picture,
-    ...(against ? [make('p', { class: 'note' }, 'A pale band pulls the other way: the full ones less the pale ones make 100\u2009%, the bar at the right.')] : []));
+  place.replaceChildren(make('p', { class: 'chosen' }, `${flow.input}, `, ...where), picture);
+  if (against) {
+    place.append(makeNote('A pale band pulls the other way: the full ones less the pale ones make 100\u2009%, the ' +
+                          'bar at the right.'));
+  }
 }

@@ -13,13 +13,14 @@ function makeStatistic({ key, title, text }) {
   const layers = layersWith(key);
   const most = Math.max(0, ...layers.map(({ heads }) => heads));
   const largest = Math.max(0, ...layers.flatMap((layer) => layer[key]).filter(Number.isFinite));
-  const ramp = new Ramp('weights', largest);
-  const head = make('tr', {}, make('th'), ...Array.from({ length: most }, (_, i) => make('th', { scope: 'col' }, String(i))));
-  const rows = layers.map((layer) => make('tr', {}, make('th', { scope: 'row' }, makeToken(layer.label)),
+  const ramp = new Ramp(false, largest);
+  const heads = Array.from({ length: most }, (_, i) => make('th', { scope: 'col' }, String(i)));
+  const rows = layers.map((layer) => make('tr', {}, make('th', { scope: 'row' }, makeName(layer.label)),
     ...layer[key].map((value, i) => makeStatisticCell(layer, title, value, i, ramp))));
+  const table = make('table', { class: 'heat' }, make('thead', {}, make('tr', {}, make('th'), ...heads)),
+                     make('tbody', {}, ...rows));
   return make('figure', {}, make('h3', {}, title), make('figcaption', {}, text),
-    make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title },
-         make('table', { class: 'heat' }, make('thead', {}, head), make('tbody', {}, ...rows))));
+    make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title }, table));
 }
 
 function makeStatisticCell(layer, title, value, head, ramp) {

@@ -4,7 +4,7 @@ const tableRows = 1000;  // more are in the file alone
 
 function csvField(value) {
   if (value === null || Number.isNaN(value)) return '';
-  const text = String(value);
+  const text = typeof value === 'number' ? String(Number(value.toPrecision(7))) : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }
 

@@ -18,8 +18,8 @@ KEYS = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Tab"
 class Browser:
     """One page in one browser; what the page asks for, logs and throws is kept in `requests` and `complaints`."""
 
-    def __init__(self, program, patience=90):
-        self.deadline = time.monotonic() + patience
+    def __init__(self, program, patience=60):
+        self.patience = patience  # seconds for one answer
         self.profile = tempfile.TemporaryDirectory(prefix="heed-page-", ignore_cleanup_errors=True)
         self.requests, self.complaints = [], []
         self.buffer, self.last_id, self.session = b"", 0, None
@@ -51,8 +51,7 @@ class Browser:
 
     def _message(self):
         while b"\0" not in self.buffer:
-            left = self.deadline - time.monotonic()
-            if left <= 0 or not select.select([self.input], [], [], left)[0]:
+            if not select.select([self.input], [], [], self.patience)[0]:
                 raise TimeoutError("the browser took too long")
             chunk = os.read(self.input, 1 << 20)
             if not chunk:

@@ -14,7 +14,7 @@ constexpr const char* kSyllables[] = {"ka", "lo", "mi", "ren", "so", "ta", "vu",
 /// For each head the mean over queries of a sum over keys.
 template <class Term>
 Tensor mean_of_rows(const Tensor& weights, const Term& term) {
-  const int64_t heads = weights.size(0), queries = weights.size(1), keys = weights.size(2);
+  const int64_t heads = weights.size(0), queries = weights.size(1);
   Tensor means = zeros({heads});
   for (int64_t head = 0; head < heads; ++head) {
     const auto numbers = weights.select(0, head).span<float>();
@@ -22,7 +22,6 @@ Tensor mean_of_rows(const Tensor& weights, const Term& term) {
     for (const float weight : numbers) sum += term(weight);
     means.set({head}, sum / static_cast<double>(queries));
   }
-  (void)keys;
   return means;
 }
 
@@ -79,7 +78,7 @@ Tensor random_weights(int64_t heads, int64_t queries, int64_t keys, uint64_t see
   for (int64_t row = 0; row < heads * queries; ++row) {
     const double place =
         static_cast<double>(row % queries) * static_cast<double>(keys) / static_cast<double>(queries);
-    const double pull = 3.0 * static_cast<double>(row / queries % 4) / 3.0;
+    const auto pull = static_cast<double>(row / queries % 4);
     double sum = 0;
     for (int64_t key = 0; key < keys; ++key) {
       float& weight = numbers[row * keys + key];
