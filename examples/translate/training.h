@@ -16,7 +16,8 @@ struct TrainingOptions {
   int64_t batch = 64;
   int64_t length = 0;  ///< to which sentences are filled up; 0: that of the longest in the batch
   optim::Schedule lr = optim::constant(0.005);
-  double clip = 1;  ///< of the gradients' common norm
+  double clip = 1;      ///< of the gradients' common norm
+  bool bucket = false;  ///< batches of sentences of about the same length, as EpochOrder::bucketed() has them
   uint64_t seed = 0;
 };
 
@@ -55,6 +56,7 @@ class Training {
   void restore(const optim::Snapshot& snapshot);
 
  private:
+  EpochOrder order_of(int64_t epoch) const;
   const Batch& next_batch();
   [[noreturn]] void fail(const char* what, double value) const;
 
