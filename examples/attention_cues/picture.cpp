@@ -1,0 +1,133 @@
+#include "attention_cues/picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace cues {
+namespace {
+
+using heed::Tensor;
+
+constexpr int kSide = 250, kLeft = 48, kTop = 30, kBottom = 40, kPitch = 320;
+constexpr int kLevels = 16;  // shades of a matrix
+
+/// Which of `count` equal parts of [0, 1] a number lies in.
+int level(double part, int count) { return std::clamp(static_cast<int>(part * count), 0, count - 1); }
+
+/// From white over a light to a dark blue.
+std::string color_of(int shade) {
+  constexpr std::array<std::array<double, 3>, 3> kStops{{{255, 255, 255}, {107, 174, 214}, {8, 48, 107}}};
+  const double place = 2.0 * shade / (kLevels - 1);
+  const auto stop = static_cast<size_t>(level(place / 2, 2));
+  std::array<int, 3> color{};
+  for (size_t i = 0; i < 3; ++i)
+    color[i] = static_cast<int>(std::lerp(kStops[stop][i], kStops[stop + 1][i], place - double(stop)));
+  return fmt::format("#{:02x}{:02x}{:02x}", color[0], color[1], color[2]);
+}
+
+}  // namespace
+
+std::string bars(const Tensor& values, double largest) {
+  constexpr std::array<const char*, 9> kBars{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  std::string text;
+  for (const double value : values.to_vector<double>())
+    text += kBars[static_cast<size_t>(std::clamp(std::lround(8 * value / largest), 0L, 8L))];
+  return text;
+}
+
+std::vector<std::string> shades(const Tensor& values, double largest) {
+  constexpr double kNothing = 0.05;
+  constexpr std::array<const char*, 5> kShades{" ", "░", "▒", "▓", "█"};
+  std::vector<std::string> lines;
+  for (int64_t i = 0; i < values.size(0); ++i) {
+    std::string& line = lines.emplace_back();
+    for (const double value : values.select(0, i).to_vector<double>()) {
+      const double part = value / largest;
+      line += kShades[part < kNothing ? 0 : static_cast<size_t>(1 + level(part, 4))];
+    }
+  }
+  return lines;
+}
+
+double Picture::left() const { return kLeft + (panels_ - 1) * kPitch; }
+
+double Picture::across(double x) const { return left() + (x - x_.low) / (x_.high - x_.low) * kSide; }
+
+double Picture::down(double y) const { return kTop + (y_.high - y) / (y_.high - y_.low) * kSide; }
+
+void Picture::text(double x, double y, const std::string& attributes, const std::string& words) {
+  body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, attributes, words);
+}
+
+void Picture::panel(const std::string& title, const Axis& x, const Axis& y) {
+  ++panels_;
+  names_ = 0;
+  x_ = x, y_ = y;
+  const double middle = left() + kSide / 2.0, bottom = kTop + kSide;
+  text(middle, kTop - 10, "text-anchor=\"middle\" font-weight=\"bold\"", title);
+  text(middle, bottom + 34, "text-anchor=\"middle\"", x.label);
+  text(0, 0,
+       fmt::format("text-anchor=\"middle\" transform=\"translate({:.1f} {:.1f}) rotate(-90)\"", left() - 32,
+                   kTop + kSide / 2.0),
+       y.label);
+  for (const auto& [at, label] : x.ticks) text(across(at), bottom + 16, "text-anchor=\"middle\"", label);
+  for (const auto& [at, label] : y.ticks) text(left() - 6, down(at) + 4, "text-anchor=\"end\"", label);
+  body_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#999\"/>\n",
+                       left(), kTop, kSide, kSide);
+}
+
+void Picture::name(const std::string& words, const std::string& color) {
+  text(left() + kSide - 8, kTop + 16 + 16 * names_++, fmt::format("text-anchor=\"end\" fill=\"{}\"", color),
+       words);
+}
+
+void Picture::line(const std::string& words, const std::string& color, std::span<const float> x,
+                   std::span<const float> y) {
+  name(words, color);
+  body_ += fmt::format("<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"2\" points=\"", color);
+  for (size_t i = 0; i < x.size(); ++i) body_ += fmt::format("{:.1f},{:.1f} ", across(x[i]), down(y[i]));
+  body_ += "\"/>\n";
+}
+
+void Picture::dots(const std::string& words, const std::string& color, std::span<const float> x,
+                   std::span<const float> y) {
+  name(words, color);
+  for (size_t i = 0; i < x.size(); ++i)
+    body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.5\" fill=\"{}\"/>\n", across(x[i]),
+                         down(y[i]), color);
+}
+
+void Picture::matrix(const Tensor& values, double low, double high) {
+  const int64_t rows = values.size(0), columns = values.size(1);
+  std::array<std::string, kLevels> paths;  // one for each shade: neighbours in a row are one rectangle
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0, begin = 0; j < columns; begin = j) {
+      const auto shade = [&](int64_t column) {
+        return level((values.at({i, column}) - low) / (high - low), kLevels);
+      };
+      while (j < columns && shade(j) == shade(begin)) ++j;
+      paths[static_cast<size_t>(shade(begin))] +=
+          fmt::format("M{} {}h{}v1h-{}z", begin, i, j - begin, j - begin);
+    }
+  body_ += fmt::format("<g shape-rendering=\"crispEdges\" transform=\"translate({} {}) scale({} {})\">\n",
+                       left(), kTop, double(kSide) / double(columns), double(kSide) / double(rows));
+  for (int shade = 1; shade < kLevels; ++shade)  // 0 is the page's own white
+    if (const std::string& path = paths[static_cast<size_t>(shade)]; !path.empty())
+      body_ += fmt::format("<path fill=\"{}\" d=\"{}\"/>\n", color_of(shade), path);
+  body_ += "</g>\n";
+}
+
+std::string Picture::svg() const {
+  const int width = panels_ * kPitch, height = kTop + kSide + kBottom;
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+             "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{0}\" height=\"{1}\" "
+             "fill=\"#fff\"/>\n",
+             width, height) +
+         body_ + "</svg>\n";
+}
+
+}  // namespace cues
