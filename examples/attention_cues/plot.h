@@ -23,7 +23,7 @@ struct Axis {
 };
 
 /// Square panels in a row, each with lines and dots in its own coordinates, or a matrix.
-class Picture {
+class Plot {
  public:
   /// Begins the next panel: all that follows is drawn there.
   void panel(const std::string& title, const Axis& x, const Axis& y);
@@ -34,7 +34,7 @@ class Picture {
             std::span<const float> y);
   /// (rows, columns), the first row on top, from white for `low` to dark blue for `high`. Fills the panel.
   void matrix(const heed::Tensor& values, double low, double high);
-  /// The whole picture.
+  /// The whole plot.
   std::string svg() const;
 
  private:

@@ -1,4 +1,4 @@
-#include "attention_cues/picture.h"
+#include "attention_cues/plot.h"
 
 #include <fmt/format.h>
 
@@ -52,17 +52,17 @@ std::vector<std::string> shades(const Tensor& values, double largest) {
   return lines;
 }
 
-double Picture::left() const { return kLeft + (panels_ - 1) * kPitch; }
+double Plot::left() const { return kLeft + (panels_ - 1) * kPitch; }
 
-double Picture::across(double x) const { return left() + (x - x_.low) / (x_.high - x_.low) * kSide; }
+double Plot::across(double x) const { return left() + (x - x_.low) / (x_.high - x_.low) * kSide; }
 
-double Picture::down(double y) const { return kTop + (y_.high - y) / (y_.high - y_.low) * kSide; }
+double Plot::down(double y) const { return kTop + (y_.high - y) / (y_.high - y_.low) * kSide; }
 
-void Picture::text(double x, double y, const std::string& attributes, const std::string& words) {
+void Plot::text(double x, double y, const std::string& attributes, const std::string& words) {
   body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, attributes, words);
 }
 
-void Picture::panel(const std::string& title, const Axis& x, const Axis& y) {
+void Plot::panel(const std::string& title, const Axis& x, const Axis& y) {
   ++panels_;
   names_ = 0;
   x_ = x, y_ = y;
@@ -79,28 +79,28 @@ void Picture::panel(const std::string& title, const Axis& x, const Axis& y) {
                        left(), kTop, kSide, kSide);
 }
 
-void Picture::name(const std::string& words, const std::string& color) {
+void Plot::name(const std::string& words, const std::string& color) {
   text(left() + kSide - 8, kTop + 16 + 16 * names_++, fmt::format("text-anchor=\"end\" fill=\"{}\"", color),
        words);
 }
 
-void Picture::line(const std::string& words, const std::string& color, std::span<const float> x,
-                   std::span<const float> y) {
+void Plot::line(const std::string& words, const std::string& color, std::span<const float> x,
+                std::span<const float> y) {
   name(words, color);
   body_ += fmt::format("<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"2\" points=\"", color);
   for (size_t i = 0; i < x.size(); ++i) body_ += fmt::format("{:.1f},{:.1f} ", across(x[i]), down(y[i]));
   body_ += "\"/>\n";
 }
 
-void Picture::dots(const std::string& words, const std::string& color, std::span<const float> x,
-                   std::span<const float> y) {
+void Plot::dots(const std::string& words, const std::string& color, std::span<const float> x,
+                std::span<const float> y) {
   name(words, color);
   for (size_t i = 0; i < x.size(); ++i)
     body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.5\" fill=\"{}\"/>\n", across(x[i]),
                          down(y[i]), color);
 }
 
-void Picture::matrix(const Tensor& values, double low, double high) {
+void Plot::matrix(const Tensor& values, double low, double high) {
   const int64_t rows = values.size(0), columns = values.size(1);
   std::array<std::string, kLevels> paths;  // one for each shade: neighbours in a row are one rectangle
   for (int64_t i = 0; i < rows; ++i)
@@ -120,7 +120,7 @@ void Picture::matrix(const Tensor& values, double low, double high) {
   body_ += "</g>\n";
 }
 
-std::string Picture::svg() const {
+std::string Plot::svg() const {
   const int width = panels_ * kPitch, height = kTop + kSide + kBottom;
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
