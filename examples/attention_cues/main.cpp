@@ -17,8 +17,6 @@ namespace {
 
 using namespace heed;
 
-double largest_of(const Tensor& values) { return max(Variable(values)).item(); }
-
 void print_table(const Results& results) {
   constexpr int64_t kQuery = kPoints / 2;
   double largest = 0;

@@ -21,8 +21,6 @@ using namespace heed;
 
 constexpr auto kBlue = "#2166ac", kRed = "#c0392b", kGrey = "#777";
 
-double largest_of(const Tensor& values) { return max(Variable(values)).item(); }
-
 void add_weights(Plot& plot, const std::string& what, const std::string& queries, const std::string& keys,
                  const Tensor& weights) {
   const double largest = largest_of(weights);
@@ -46,8 +44,23 @@ Plot regression_plot(const Data& data, const Result& result) {
 
 Plot mask_plot(const Results& results) {
   Plot plot;
-  add_weights(plot, "all seen: weights", "queries, by x", "keys, by x", results.open);
-  add_weights(plot, "own key hidden: weights", "queries, by x", "keys, by x", results.masked);
+  add_weights(plot, "all seen: weights", "queries, by x", "keys, by x", results.learned_inside.open);
+  add_weights(plot, "own key hidden: weights", "queries, by x", "keys, by x", results.learned_inside.masked);
+  return plot;
+}
+
+/// How the gradient of the loss comes from the weights to the scores.
+Plot gradient_plot(const Inside& inside) {
+  Plot plot;
+  add_weights(plot, "A", "queries, by x", "keys, by x", inside.masked);
+  const auto add_gradient = [&](const std::string& what, const Tensor& gradient) {
+    const double largest = largest_of(abs(gradient).data());
+    plot.panel(fmt::format("{}, from -{:.2g} to {:.2g}", what, largest, largest), {"keys, by x", 0, 1},
+               {"queries, by x", 0, 1});
+    plot.matrix(gradient, -largest, largest);
+  };
+  add_gradient("dL/dA", inside.weight_gradient);
+  add_gradient("dL/dS", inside.score_gradient);
   return plot;
 }
 
@@ -89,14 +102,29 @@ constexpr int64_t kPlaces = 32, kPositionWidth = 64;
 
 Tensor positions() { return nn::SinusoidalPosition::table(kPlaces, kPositionWidth); }
 
-/// Where a key stands is a cue too: sinusoidal positions, and what attention makes of them alone.
-Plot position_plot() {
+/// A sequence asked about itself: with all of it to see, and each place with itself and what stands before.
+Plot causal_plot() {
   const Variable x = positions().unsqueeze(0);
-  const Tensor weights = nn::DotProductAttention().attend(x, x, x).weights.data().squeeze(0);
+  nn::DotProductAttention attention;
+  const Tensor causal = attention.attend(x, x, x, nn::Mask::causal_order()).weights.data().squeeze(0);
+  Plot plot;
+  add_weights(plot, "all seen:", "place asking", "place seen",
+              attention.attend(x, x, x).weights.data().squeeze(0));
+  plot.panel("in causal order: from 0 to 0.2 or more", {"place seen", 0, 1}, {"place asking", 0, 1});
+  plot.matrix(causal, 0, 0.2);
+  return plot;
+}
+
+/// Sinusoidal positions, and that their products tell the distance.
+Plot position_plot() {
+  const Variable table = positions();
+  const Tensor products = table.matmul(table.transpose(0, 1)).data();
+  const double largest = largest_of(products);
   Plot plot;
   plot.panel("P from -1 to 1", {"column", 0, 1}, {"place", 0, 1});
   plot.matrix(positions(), -1, 1);
-  add_weights(plot, "softmax(P P^T / 8)", "place asking", "place seen", weights);
+  plot.panel(fmt::format("P P^T from 0 to {:.0f}", largest), {"place", 0, 1}, {"place", 0, 1});
+  plot.matrix(products, 0, largest);
   return plot;
 }
 
@@ -133,8 +161,10 @@ void write_pictures(const std::filesystem::path& folder, const Data& data, const
   write("learned", regression_plot(data, results.learned));
   write("additive", regression_plot(data, results.additive));
   write("mask", mask_plot(results));
+  write("gradient", gradient_plot(results.learned_inside));
   write("width", width_plot(sweep_widths(data)));
   write("scale", scale_plot());
+  write("causal", causal_plot());
   write("position", position_plot());
   write("heads", heads_plot());
 }

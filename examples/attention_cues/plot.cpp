@@ -1,6 +1,7 @@
 #include "attention_cues/plot.h"
 
 #include <fmt/format.h>
+#include <heed/autograd/ops/extremes.h>
 
 #include <algorithm>
 #include <array>
@@ -12,23 +13,27 @@ namespace {
 using heed::Tensor;
 
 constexpr int kSide = 250, kLeft = 48, kTop = 30, kBottom = 40, kPitch = 320;
-constexpr int kLevels = 16;  // shades of a matrix
+constexpr int kLevels = 17;  // shades of a matrix, so that there is one in the middle
 
 /// Which of `count` equal parts of [0, 1] a number lies in.
 int level(double part, int count) { return std::clamp(static_cast<int>(part * count), 0, count - 1); }
 
-/// From white over a light to a dark blue.
-std::string color_of(int shade) {
-  constexpr std::array<std::array<double, 3>, 3> kStops{{{255, 255, 255}, {107, 174, 214}, {8, 48, 107}}};
+using Stops = std::array<std::array<double, 3>, 3>;  // red, green and blue at the begin, middle and end
+constexpr Stops kOneSided{{{255, 255, 255}, {107, 174, 214}, {8, 48, 107}}};
+constexpr Stops kTwoSided{{{178, 24, 43}, {255, 255, 255}, {33, 102, 172}}};
+
+std::string color_of(int shade, const Stops& stops) {
   const double place = 2.0 * shade / (kLevels - 1);
   const auto stop = static_cast<size_t>(level(place / 2, 2));
   std::array<int, 3> color{};
   for (size_t i = 0; i < 3; ++i)
-    color[i] = static_cast<int>(std::lerp(kStops[stop][i], kStops[stop + 1][i], place - double(stop)));
+    color[i] = static_cast<int>(std::lerp(stops[stop][i], stops[stop + 1][i], place - double(stop)));
   return fmt::format("#{:02x}{:02x}{:02x}", color[0], color[1], color[2]);
 }
 
 }  // namespace
+
+double largest_of(const Tensor& values) { return heed::max(heed::Variable(values)).item(); }
 
 std::string bars(const Tensor& values, double largest) {
   constexpr std::array<const char*, 9> kBars{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -114,9 +119,11 @@ void Plot::matrix(const Tensor& values, double low, double high) {
     }
   body_ += fmt::format("<g shape-rendering=\"crispEdges\" transform=\"translate({} {}) scale({} {})\">\n",
                        left(), kTop, double(kSide) / double(columns), double(kSide) / double(rows));
-  for (int shade = 1; shade < kLevels; ++shade)  // 0 is the page's own white
-    if (const std::string& path = paths[static_cast<size_t>(shade)]; !path.empty())
-      body_ += fmt::format("<path fill=\"{}\" d=\"{}\"/>\n", color_of(shade), path);
+  const int white = low < 0 ? kLevels / 2 : 0;  // the page's own
+  for (int shade = 0; shade < kLevels; ++shade)
+    if (const std::string& path = paths[static_cast<size_t>(shade)]; shade != white && !path.empty())
+      body_ += fmt::format("<path fill=\"{}\" d=\"{}\"/>\n", color_of(shade, low < 0 ? kTwoSided : kOneSided),
+                           path);
   body_ += "</g>\n";
 }
 

@@ -10,6 +10,8 @@
 /// Weights of attention as text, and plots as SVG.
 namespace cues {
 
+double largest_of(const heed::Tensor& values);
+
 /// One letter for each number of (count), a bar as high as the number: a full block is `largest`.
 std::string bars(const heed::Tensor& values, double largest);
 
@@ -32,7 +34,8 @@ class Plot {
             std::span<const float> y);
   void dots(const std::string& name, const std::string& color, std::span<const float> x,
             std::span<const float> y);
-  /// (rows, columns), the first row on top, from white for `low` to dark blue for `high`. Fills the panel.
+  /// (rows, columns), the first row on top, in a panel of its own: from white for `low` to dark blue for
+  /// `high`, or, where `low` is below 0, from red over white for the middle to blue.
   void matrix(const heed::Tensor& values, double low, double high);
   /// The whole plot.
   std::string svg() const;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace cues {
 namespace {
@@ -52,6 +53,19 @@ Result ask(const std::string& name, AttentionPooling<Score>& pooling, const Vari
           weights.data().squeeze(0)};
 }
 
+Inside look_inside(AttentionPooling<nn::GaussianScore>& kernel, const Data& data) {
+  const Tensor open = kernel.attend(data.x, data.x, data.y).weights.data();
+  std::map<std::string, std::shared_ptr<const Tensor>> gradients;
+  const HookHandle watch = kernel.register_point_hook(
+      [&](const nn::Point& point) { gradients[std::string(point.name)] = point.watch_grad(); });
+  const nn::Attended attended = kernel.attend(data.x, data.x, data.y, others());
+  nn::mse_loss(attended.output, data.y).backward();
+  return {.open = open.squeeze(0),
+          .masked = attended.weights.data().squeeze(0),
+          .weight_gradient = gradients.at("weights")->squeeze(0),
+          .score_gradient = gradients.at("scores")->squeeze(0)};
+}
+
 /// (1, points, 1) -> (1, points, 2): a 1 beside each number takes the place of a bias.
 Variable with_one(const Variable& x) { return concat({x, ones_like(x.data())}, 2); }
 
@@ -81,15 +95,14 @@ Results compare_poolings(const Data& data) {
           .fixed = ask("kernel, w = 1", fixed, data.asked, data),
           .learned = ask(fmt::format("kernel, learned w = {:.2f}", w), learned, data.asked, data),
           .additive = ask("additive, learned", additive, with_one(data.asked), data),
-          .w = w,
-          .open = learned.attend(data.x, data.x, data.y).weights.data().squeeze(0),
-          .masked = learned.attend(data.x, data.x, data.y, others()).weights.data().squeeze(0)};
+          .learned_inside = look_inside(learned, data)};
 }
 
 Sweep sweep_widths(const Data& data) {
   Sweep sweep;
-  for (double exponent = -1; exponent < 2.01; exponent += 0.05) {
-    const double w = std::pow(10, exponent);
+  constexpr int kSteps = 20;  // from one power of ten to the next: 0.1 ... 100
+  for (int step = -kSteps; step <= 2 * kSteps; ++step) {
+    const double w = std::pow(10, static_cast<double>(step) / kSteps);
     AttentionPooling<nn::GaussianScore> pooling({.score = {.w = w}});
     const Result test = ask("", pooling, data.asked, data);
     const Variable scores = Variable(nn::GaussianScore({.w = w})(data.x, data.x).data(), true);

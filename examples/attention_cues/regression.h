@@ -29,12 +29,17 @@ struct Result {
   heed::Tensor weights;  ///< (queries, keys)
 };
 
+/// What goes on in a trained kernel that is asked about its training points, (queries, keys) each.
+struct Inside {
+  heed::Tensor open;             ///< weights where all keys are seen
+  heed::Tensor masked;           ///< weights as in training, where no point sees itself
+  heed::Tensor weight_gradient;  ///< of the training loss, to these weights
+  heed::Tensor score_gradient;   ///< and to the scores behind them
+};
+
 struct Results {
   Result average, key, fixed, learned, additive;
-  double w;  ///< that was learned
-  /// The learned kernel's weights on the training points, (queries, keys): with all keys to see, and as in
-  /// training, where no point sees itself.
-  heed::Tensor open, masked;
+  Inside learned_inside;
 
   std::vector<const Result*> all() const { return {&average, &key, &fixed, &learned, &additive}; }
 };
