@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "tests/translate/scratch.h"
+
+namespace heed::gradient_flow {
+namespace {
+
+using translate::contents_of;
+using translate::Scratch;
+
+struct Outcome {
+  int status = 0;
+  std::string output;  // standard output and standard error
+};
+
+/// Runs the program in one thread.
+Outcome run(const std::string& arguments) {
+  FILE* pipe = popen(("HEED_NUM_THREADS=1 " HEED_GRADIENT_FLOW " " + arguments + " 2>&1").c_str(), "r");
+  Outcome outcome;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe))
+    outcome.output.push_back(static_cast<char>(c));
+  outcome.status = WEXITSTATUS(pclose(pipe));
+  return outcome;
+}
+
+constexpr const char* kSmallScale = "scale --queries 16 --keys 4 --seed 7";
+
+void expect_refused(const std::string& arguments, int status, const std::string& reason) {
+  const Outcome outcome = run(arguments);
+  EXPECT_EQ(outcome.status, status) << outcome.output;
+  EXPECT_NE(outcome.output.find(reason), std::string::npos) << outcome.output;
+  EXPECT_EQ(std::ranges::count(outcome.output, '\n'), 1) << outcome.output;
+}
+
+TEST(ProgramTest, tells_of_every_experiment) {
+  const Outcome outcome = run("--help");
+  EXPECT_EQ(outcome.status, 0);
+  for (const char* name : {"norm", "scale"}) {
+    EXPECT_NE(outcome.output.find(name), std::string::npos);
+    EXPECT_EQ(run(std::string(name) + " --help").status, 0);
+  }
+}
+
+TEST(ProgramTest, prints_the_same_numbers_for_the_same_seed_and_writes_a_page) {
+  const Scratch scratch;
+  const std::string page = (scratch.folder() / "page.html").string();
+  const Outcome first = run(kSmallScale), second = run(std::string(kSmallScale) + " --out " + page);
+  EXPECT_EQ(first.status, 0) << first.output;
+  EXPECT_EQ(first.output, second.output);
+  EXPECT_NE(contents_of(page).find("Why dot products are divided by sqrt(d)"), std::string::npos);
+}
+
+TEST(ProgramTest, refuses_a_wrong_command_line_with_2) {
+  expect_refused("", 2, "A subcommand is required");
+  expect_refused("nonesuch", 2, "nonesuch");
+  expect_refused("scale --keys 1", 2, "wanted a number of 2 or more, came \"1\"");
+  expect_refused("norm --seeds 0", 2, "wanted a number of 1 or more, came \"0\"");
+  expect_refused("norm --seeds x", 2, "--seeds");
+  expect_refused("norm --nonesuch", 2, "--nonesuch");
+}
+
+TEST(ProgramTest, fails_with_1_where_a_page_cannot_be_written) {
+  const Outcome outcome = run(std::string(kSmallScale) + " --out /nonesuch/page.html");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.output.find("gradient_flow: ["), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("/nonesuch/page.html"), std::string::npos) << outcome.output;
+}
+
+TEST(ProgramTest, fails_with_1_where_the_sizes_do_not_go_together) {
+  expect_refused("norm --width 6", 1, "wanted a width that divides into the heads, came width 6 and 4 heads");
+}
+
+}  // namespace
+}  // namespace heed::gradient_flow
