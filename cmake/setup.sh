@@ -4,7 +4,9 @@ packages=(
   g++ cmake ninja-build pkg-config libdnnl-dev ocl-icd-opencl-dev libspdlog-dev libfmt-dev libcli11-dev
   nlohmann-json3-dev libutf8proc-dev zlib1g-dev
 )
-test_packages=(git clang-format libgtest-dev librapidcheck-dev libbenchmark-dev)
+test_packages=(
+  git clang-format libgtest-dev librapidcheck-dev libbenchmark-dev chromium python3
+)
 
 say() { printf '== %s\n' "$*"; }
 

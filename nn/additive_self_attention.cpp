@@ -13,15 +13,18 @@ AdditiveSelfAttention::AdditiveSelfAttention(const AdditiveSelfAttentionOptions&
 }
 
 Variable AdditiveSelfAttention::forward(const Variable& x, const Mask& mask) {
-  return attention_(x, x, v_proj_(x), mask);
+  const Variable seen = without_hidden(x, mask, x.size(1));
+  return attention_(seen, seen, v_proj_(seen), mask);
 }
 
 Attended AdditiveSelfAttention::attend(const Variable& x, const Mask& mask) {
-  return attention_.attend(x, attention_.project_keys(x), v_proj_(x), mask);
+  const Variable seen = without_hidden(x, mask, x.size(1));
+  return attention_.attend(seen, attention_.project_keys(seen), v_proj_(seen), mask);
 }
 
 Variable AdditiveSelfAttention::output_at(const Variable& x, int64_t i, const Mask& mask) {
-  return attention_(x.select(1, i).unsqueeze(1), x, v_proj_(x), mask).squeeze(1);
+  const Variable seen = without_hidden(x, mask, 1);
+  return attention_(x.select(1, i).unsqueeze(1), seen, v_proj_(seen), mask).squeeze(1);
 }
 
 }  // namespace heed::nn

@@ -50,7 +50,9 @@ AdditiveAttention::AdditiveAttention(const AdditiveAttentionOptions& options)
 
 Variable AdditiveAttention::forward(const Variable& q, const Variable& k, const Variable& v,
                                     const Mask& mask) {
-  return attend(q, project_keys(k), v, mask).output;
+  expect_sequences("AdditiveAttention", {&q, &k, &v});
+  const Variable keys = without_hidden(k, mask, q.size(1));
+  return attend(q, project_keys(keys), v, mask).output;
 }
 
 Attended AdditiveAttention::attend(const Variable& q, const Variable& projected_keys, const Variable& v,
@@ -139,16 +141,21 @@ SelfAttention::SelfAttention(const SelfAttentionOptions& options)
   child("dropout", dropout_);
 }
 
-Variable SelfAttention::forward(const Variable& x, const Mask& mask) { return run(x, x, mask, false).output; }
+Variable SelfAttention::forward(const Variable& x, const Mask& mask) {
+  expect_sequences("SelfAttention", {&x});
+  const Variable seen = without_hidden(x, mask, x.size(1));
+  return run(seen, seen, mask, false).output;
+}
 
 Attended SelfAttention::attend(const Variable& x, const Mask& mask) {
-  const AttentionResult result = run(x, x, mask, true);
+  expect_sequences("SelfAttention", {&x});
+  const Variable seen = without_hidden(x, mask, x.size(1));
+  const AttentionResult result = run(seen, seen, mask, true);
   return {result.output, result.weights.squeeze(1)};
 }
 
 AttentionResult SelfAttention::run(const Variable& places, const Variable& x, const Mask& mask,
                                    bool want_weights) {
-  expect_sequences("SelfAttention", {&x});
   AttentionResult result = attend_fused(
       q_proj_(point("input", places)), k_proj_(x), v_proj_(x),
       {.scale = scale_, .mask = mask, .dropout = dropout_.active_p(), .want_weights = want_weights});
@@ -157,7 +164,8 @@ AttentionResult SelfAttention::run(const Variable& places, const Variable& x, co
 }
 
 Variable SelfAttention::output_at(const Variable& x, int64_t i, const Mask& mask) {
-  return run(x.select(1, i).unsqueeze(1), x, mask, false).output.squeeze(1);
+  expect_sequences("SelfAttention", {&x});
+  return run(x.select(1, i).unsqueeze(1), without_hidden(x, mask, 1), mask, false).output.squeeze(1);
 }
 
 MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
@@ -179,11 +187,18 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
   child("dropout", dropout_);
 }
 
-Variable MultiHeadAttention::forward(const Variable& x, const Mask& mask) { return forward(x, x, x, mask); }
+Variable MultiHeadAttention::forward(const Variable& x, const Mask& mask) {
+  expect_sequences("MultiHeadAttention", {&x});
+  const Variable seen = without_hidden(x, mask, x.size(1));
+  return attend(seen, project(seen, seen), mask);
+}
 
 Variable MultiHeadAttention::forward(const Variable& q, const Variable& k, const Variable& v,
                                      const Mask& mask) {
-  return attend(q, project(k, v), mask);
+  expect_sequences("MultiHeadAttention", {&q, &k, &v});
+  const Variable keys = without_hidden(k, mask, q.size(1));
+  const Variable values = v.is_same(k) ? keys : without_hidden(v, mask, q.size(1));
+  return attend(q, project(keys, values), mask);
 }
 
 KeysValues MultiHeadAttention::project(const Variable& k, const Variable& v, int64_t offset) {

@@ -2,9 +2,9 @@
 
 #include <limits>
 
+#include <heed/autograd/ops/attention.h>
 #include <heed/autograd/ops/extremes.h>
 #include <heed/autograd/ops/masked_fill.h>
-#include <heed/autograd/ops/matmul.h>
 #include <heed/autograd/ops/softmax.h>
 #include <heed/autograd/ops/views.h>
 #include <heed/tensor/creation.h>
@@ -25,7 +25,7 @@ void expect_values(const Variable& weights, const Variable& values) {
 
 Variable pool(const Variable& weights, const Variable& values, Dropout& dropout) {
   expect_values(weights, values);
-  return matmul(dropout(weights), values);
+  return weighted_sum(dropout(weights), values);
 }
 
 Variable MaxPooling::forward(const Variable& q, const Variable& k, const Variable& v, const Mask& mask) {

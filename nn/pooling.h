@@ -46,7 +46,7 @@ class AttentionPooling : public Layer<AttentionPooling<Score>> {
   Attended attend(const Variable& q, const Variable& k, const Variable& v, const Mask& mask = {}) {
     const Variable query = this->point("query", alias(this->point("input", q)));
     const Variable key = this->point("key", alias(k)), value = this->point("value", alias(v));
-    const Variable scores = this->point("scores", score_(query, key));
+    const Variable scores = this->point("scores", score_(query, without_hidden(key, mask, q.size(1))));
     const Variable weights = this->point("weights", masked_softmax(scores, mask));
     const Variable pooled = this->point("heads", pool(weights, value, dropout_));
     return {this->point("output", pooled), weights};

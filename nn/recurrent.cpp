@@ -113,7 +113,8 @@ RecurrentResult<Cell> Recurrent<Cell>::forward(const Variable& x, const Tensor& 
   expect_state(state, batch);
   const auto width = static_cast<int64_t>(directions()) * layers_[0].hidden();
   if (length == 0) return {zeros({batch, 0, width}, x.dtype()), std::move(state)};
-  Variable sequence = x;
+  // Padding may hold anything, and would reach the gradients of the input's weights as 0 * NaN.
+  Variable sequence = schedule.padding.defined() ? masked_fill(x, schedule.padding, 0) : x;
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
     if (layer > 0) sequence = dropout_(sequence);
     const size_t slot = directions() * layer;

@@ -52,8 +52,9 @@ TransformerEncoderLayer::TransformerEncoderLayer(const TransformerOptions& optio
 }
 
 Variable TransformerEncoderLayer::forward(const Variable& x, const Mask& mask) {
+  const Variable seen = without_hidden(x, mask, x.size(1));
   const Variable attended =
-      self_attention_residual_(x, [&](const Variable& inside) { return self_attention_(inside, mask); });
+      self_attention_residual_(seen, [&](const Variable& inside) { return self_attention_(inside, mask); });
   return feed_forward_residual_(attended, feed_forward_);
 }
 

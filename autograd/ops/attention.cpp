@@ -2,10 +2,15 @@
 
 #include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/dropout.h>
+#include <heed/autograd/ops/masked_fill.h>
 #include <heed/autograd/ops/matmul.h>
 #include <heed/autograd/ops/softmax.h>
 #include <heed/autograd/ops/views.h>
 #include <heed/autograd/record.h>
+#include <heed/tensor/creation.h>
+#include <heed/tensor/kernels/comparison.h>
+#include <heed/tensor/kernels/reduce.h>
+#include <heed/tensor/kernels/softmax.h>
 
 namespace heed {
 namespace {
@@ -18,6 +23,23 @@ Variable split_heads(const Variable& x, int64_t heads) {
 /// (batch, heads, length, d) -> (batch, length, heads * d)
 Variable join_heads(const Variable& x) {
   return x.transpose(1, 2).reshape({x.size(0), x.size(2), x.size(1) * x.size(3)});
+}
+
+/// x (..., keys, width) for each query by itself, with zeros where it is hidden from that one: hidden (...,
+/// queries, keys) -> (..., queries, keys, width)
+Variable own_copies(const Variable& x, const Tensor& hidden) {
+  Shape pairs = hidden.shape();
+  pairs.push_back(x.size(-1));
+  return masked_fill(x.unsqueeze(-3).expand(pairs), hidden.unsqueeze(-1).expand(pairs), 0);
+}
+
+/// q (batch, heads, queries, d), k (batch, heads, keys, d) -> their products (batch, heads, queries, keys).
+/// Of hidden pairs nothing comes back, be it NaN what stands there.
+Variable pair_products(const Variable& q, const Variable& k, const kernels::Mask& mask) {
+  if (kernels::all_finite(q.data()) && kernels::all_finite(k.data())) return matmul(q, k.transpose(-2, -1));
+  const Shape pairs{q.size(0), q.size(1), q.size(2), k.size(2)};
+  const Tensor hidden = kernels::eq(kernels::masked_softmax(zeros(pairs), mask), scalar(0));
+  return matmul(q.unsqueeze(3), own_copies(k, hidden).transpose(-2, -1)).squeeze(3);
 }
 
 /// The backward kernel, with what it needs beside inputs and gradients.
@@ -40,18 +62,24 @@ struct FusedBackward {
 
 }  // namespace
 
+Variable weighted_sum(const Variable& weights, const Variable& values) {
+  if (kernels::all_finite(values.data())) return matmul(weights, values);
+  const Tensor unweighted = kernels::eq(weights.data(), scalar(0, weights.dtype()));
+  return matmul(weights.unsqueeze(-2), own_copies(values, unweighted)).squeeze(-2);
+}
+
 std::vector<Variable> attention_reference(std::span<const Variable> qkv, const AttentionOptions& options,
                                           const AttentionEdits& edits) {
   const Variable q = split_heads(qkv[0], options.heads), k = split_heads(qkv[1], options.heads);
   const Variable v = split_heads(qkv[2], options.heads);
-  Variable scores = matmul(q, k.transpose(-2, -1)) * options.scale;  // (batch, heads, queries, keys)
+  Variable scores = pair_products(q, k, options.mask) * options.scale;  // (batch, heads, queries, keys)
   if (edits.scores) scores = edits.scores(scores);
   Variable weights = masked_softmax(scores, options.mask);
   if (edits.weights) weights = edits.weights(weights);
   const Variable kept = options.dropout_keep.defined()
                             ? dropout_with_mask(weights, options.dropout_keep, options.dropout)
                             : weights;
-  return {join_heads(matmul(kept, v)), weights};
+  return {join_heads(weighted_sum(kept, v)), weights};
 }
 
 AttentionResult attention(const Variable& q, const Variable& k, const Variable& v,

@@ -31,13 +31,18 @@ struct AttentionResult {
 AttentionResult attention(const Variable& q, const Variable& k, const Variable& v,
                           const AttentionOptions& options);
 
+/// sum_j weights_ij values_j: weights (..., queries, keys), values (..., keys, width) -> (..., queries,
+/// width). A product of matrices, but that a weight of exactly 0 takes nothing of its value, be that NaN or
+/// infinite.
+Variable weighted_sum(const Variable& weights, const Variable& values);
+
 /// Puts other values in the place of scores and weights, (batch, heads, queries, keys), on their way through
 /// the composed form; either may be left out.
 struct AttentionEdits {
   std::function<Variable(const Variable&)> scores = {}, weights = {};
 };
 
-/// The same composed of products and softmax: what the fused kernel is checked against, what second
+/// Attention composed of products and softmax: what the fused kernel is checked against, what second
 /// derivatives go through, and what has places for edits. Gives output and weights.
 std::vector<Variable> attention_reference(std::span<const Variable> qkv, const AttentionOptions& options,
                                           const AttentionEdits& edits = {});

@@ -1,8 +1,12 @@
 #include <heed/autograd/ops/softmax.h>
 
+#include <heed/autograd/ops/masked_fill.h>
 #include <heed/autograd/ops/reduce.h>
 #include <heed/autograd/ops/unary.h>
 #include <heed/autograd/record.h>
+#include <heed/tensor/creation.h>
+#include <heed/tensor/kernels/comparison.h>
+#include <heed/tensor/kernels/reduce.h>
 #include <heed/tensor/kernels/softmax.h>
 
 namespace heed {
@@ -11,8 +15,12 @@ namespace {
 /// dx = y (g - sum(g y)), where y is a softmax along `axis`; differentiable in g and y.
 Variable softmax_grad(Backward& back, const SavedOutput& saved, int64_t axis) {
   const Variable y = back.value(saved);
-  if (!back.create_graph()) return kernels::softmax_backward(back.grad().data(), y.data(), axis);
-  return y * (back.grad() - sum(back.grad() * y, {axis}, true));
+  const Variable& g = back.grad();
+  if (!back.create_graph()) return kernels::softmax_backward(g.data(), y.data(), axis);
+  const auto slope = [&](const Variable& seen) { return y * (seen - sum(seen * y, {axis}, true)); };
+  if (kernels::all_finite(g.data()) && kernels::all_finite(y.data())) return slope(g);
+  const Tensor unweighted = kernels::eq(y.data(), scalar(0, y.dtype()));
+  return masked_fill(slope(masked_fill(g, unweighted, 0)), unweighted, 0);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   heed::translate::add_train(app);
   heed::translate::add_infer(app);
   heed::translate::add_eval(app);
+  heed::translate::add_study(app);
   heed::translate::add_corpus(app);
   heed::translate::add_bench(app);
   for (CLI::App* command : app.get_subcommands({})) heed::translate::add_log_options(*command);

@@ -50,7 +50,11 @@ MetricsFile::MetricsFile(const std::filesystem::path& path, int64_t step) : path
   if (!file_) fail(path_);
 }
 
-void MetricsFile::add_step(const Metrics& metrics) { append(to_json("step", metrics).dump()); }
+void MetricsFile::add_step(const Metrics& metrics) {
+  ordered_json line = to_json("step", metrics);
+  line["gradient_norms"] = metrics.gradient_norms;
+  append(line.dump());
+}
 
 void MetricsFile::add_epoch(const Metrics& metrics, double floor) {
   ordered_json line = to_json("epoch", metrics);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -16,7 +17,8 @@ struct Metrics {
   double lr = 0;
   double gradient_norm = 0;
   double tokens_per_second = 0;
-  double seconds = 0;  ///< of training since this process began it
+  double seconds = 0;                                 ///< of training since this process began it
+  std::map<std::string, double> gradient_norms = {};  ///< by layer, after clipping; of steps only
 };
 
 /// A file of JSON lines that grows as training goes: {"kind": "step", "epoch": 1, "step": 50, "loss": ...}

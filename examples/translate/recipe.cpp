@@ -13,7 +13,7 @@
 namespace heed::translate {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Recipe, data, strict, preset, model, score, position, norm, examples,
-                                   holdout, lr, warmup_steps, seed, epochs, steps)
+                                   holdout, lr, warmup_steps, bucket, seed, epochs, steps)
 
 namespace {
 

@@ -19,6 +19,7 @@ struct Recipe {
   int64_t holdout = 0;   ///< sources with crc32(source) % holdout == 0 are kept out of training; 0: none
   double lr = 0;
   int64_t warmup_steps = 0;
+  bool bucket = false;  ///< batches of sentences of about the same length
   uint64_t seed = 0;
   int64_t epochs = 0;  ///< how long; 0: as many as give
   int64_t steps = 0;   ///< these steps

@@ -1,5 +1,6 @@
 #include "translate/session.h"
 
+#include <heed/study/report_layers.h>
 #include <spdlog/spdlog.h>
 
 #include "translate/checkpoint.h"
@@ -49,7 +50,7 @@ class Session {
     state_.gradient_norm = report.gradient_norm;
     state_.tokens += report.tokens;
     progress_.show(state_);
-    if (state_.step % kStepsPerMetrics == 0) metrics_.add_step(metrics(report.loss));
+    if (state_.step % kStepsPerMetrics == 0) add_step_metrics(report.loss);
     if (!training_.at_epoch_end()) return;
     metrics_.add_epoch(metrics(state_.loss), state_.floor);
     save();  // the checkpoint last: what is missing in it will be done, and told, again
@@ -59,6 +60,12 @@ class Session {
     save_checkpoint(folder_, training_, translator_);
     saved_step_ = state_.step;
     spdlog::debug("saved step {}", saved_step_);
+  }
+
+  void add_step_metrics(double loss) {
+    Metrics line = metrics(loss);
+    line.gradient_norms = study::gradient_norms_by_layer(training_.named_parameters());
+    metrics_.add_step(line);
   }
 
   Metrics metrics(double loss) const {

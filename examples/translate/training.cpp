@@ -58,15 +58,19 @@ Training::Training(nn::EncoderDecoder& model, std::span<const Encoded> examples,
       named_(model.named_parameters()),
       parameters_(model.parameters()),
       optimizer_(named_, {.lr = options.lr(0)}),
-      steps_per_epoch_(
-          EpochOrder(static_cast<int64_t>(examples.size()), options.batch, options.seed, 0).batches()) {
+      steps_per_epoch_(order_of(0).batches()) {
   if (examples.empty()) raise<ValueError>("[training] wanted examples, came none");
+}
+
+EpochOrder Training::order_of(int64_t epoch) const {
+  if (options_.bucket) return EpochOrder::bucketed(examples_, options_.batch, options_.seed, epoch);
+  return {static_cast<int64_t>(examples_.size()), options_.batch, options_.seed, epoch};
 }
 
 const Batch& Training::next_batch() {
   const int64_t epoch = steps_ / steps_per_epoch_;
   if (epoch != order_epoch_) {
-    order_.emplace(static_cast<int64_t>(examples_.size()), options_.batch, options_.seed, epoch);
+    order_ = order_of(epoch);
     order_epoch_ = epoch;
   }
   const auto chosen = order_->batch(steps_ % steps_per_epoch_);

@@ -16,7 +16,8 @@ struct TrainingOptions {
   int64_t batch = 64;
   int64_t length = 0;  ///< to which sentences are filled up; 0: that of the longest in the batch
   optim::Schedule lr = optim::constant(0.005);
-  double clip = 1;  ///< of the gradients' common norm
+  double clip = 1;      ///< of the gradients' common norm
+  bool bucket = false;  ///< batches of sentences of about the same length, as EpochOrder::bucketed() has them
   uint64_t seed = 0;
 };
 
@@ -38,6 +39,7 @@ class Training {
   /// the first parameter with a value or a gradient that is not finite, and the step is not taken.
   StepReport step();
 
+  const NamedVariables& named_parameters() const { return named_; }
   /// Steps that are taken.
   int64_t steps() const { return steps_; }
   int64_t steps_per_epoch() const { return steps_per_epoch_; }
@@ -54,6 +56,7 @@ class Training {
   void restore(const optim::Snapshot& snapshot);
 
  private:
+  EpochOrder order_of(int64_t epoch) const;
   const Batch& next_batch();
   [[noreturn]] void fail(const char* what, double value) const;
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <random>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -63,13 +64,29 @@ class Descriptor {
   int number_;
 };
 
+std::string temporary_name(unsigned random) { return fmt::format(".heed-{}-{:08x}.tmp", ::getpid(), random); }
+
+/// Whether temporary_name() gives such names, in this process or another.
+bool is_temporary_name(std::string_view name) {
+  constexpr std::string_view kPrefix = ".heed-", kSuffix = ".tmp";
+  constexpr size_t kRandomDigits = 8;
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return false;
+  name.remove_prefix(kPrefix.size());
+  name.remove_suffix(kSuffix.size());
+  const size_t dash = name.find('-');
+  if (dash == 0 || dash == name.npos) return false;
+  const std::string_view process = name.substr(0, dash), random = name.substr(dash + 1);
+  return process.find_first_not_of("0123456789") == name.npos && random.size() == kRandomDigits &&
+         random.find_first_not_of("0123456789abcdef") == name.npos;
+}
+
 /// A new file of an unused name beside the target; removed unless it was renamed.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const fs::path& folder) {
     std::random_device random;
     for (int i = 0; i < kMostNames && descriptor_ < 0; ++i) {
-      name_ = folder / fmt::format(".heed-{}-{:08x}.tmp", ::getpid(), random());
+      name_ = folder / temporary_name(random());
       descriptor_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kNewFileMode);
       if (descriptor_ < 0 && errno != EEXIST) return;
     }
@@ -130,6 +147,17 @@ void write_file_atomically(const std::string& path, const std::function<void(Fil
   if (descriptor.close() != 0) fail(path, "cannot be closed", errno);
   if (!file.rename_to(target)) fail(path, "cannot be put in place", errno);
   sync_folder(folder, path);
+}
+
+void remove_abandoned_files(const std::string& folder) {
+  try {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+      if (is_temporary_name(entry.path().filename().string()) &&
+          entry.symlink_status().type() == fs::file_type::regular)
+        fs::remove(entry.path());
+  } catch (const fs::filesystem_error& problem) {
+    raise<FileError>("[remove_abandoned_files] {}: {}", in_quotes(folder), problem.code().message());
+  }
 }
 
 }  // namespace heed

@@ -36,16 +36,38 @@ class MaskRows {
       const T* bias = bias_.template data<T>() + b * s[0] + h * s[1] + q * s[2];
       for (int64_t k = 0; k < count; ++k) scores[k] += bias[k * s[3]];
     }
+    fill_hidden(scores, count, b, h, q, kHidden);
+    return count;
+  }
+
+  /// Zeros for the hidden keys of a row of weights: softmax gives them that, unless a NaN among the scores
+  /// that are seen has made NaN of the whole row.
+  void clear_hidden(T* weights, int64_t b, int64_t h, int64_t q) const {
+    const int64_t count = visible(b, q);
+    fill_hidden(weights, count, b, h, q, T(0));
+    std::fill(weights + count, weights + keys_, T(0));
+  }
+
+ private:
+  static constexpr T kHidden = -std::numeric_limits<T>::infinity();
+
+  /// `value` for each of the first `count` keys that is hidden by itself, whatever stands there: a sum with
+  /// -infinity would keep NaN.
+  void fill_hidden(T* row, int64_t count, int64_t b, int64_t h, int64_t q, T value) const {
+    if (bias_.defined()) {
+      const auto& s = bias_.strides();
+      const T* bias = bias_.template data<T>() + b * s[0] + h * s[1] + q * s[2];
+      for (int64_t k = 0; k < count; ++k)
+        if (bias[k * s[3]] == kHidden) row[k] = value;
+    }
     if (keep_.defined()) {
       const auto& s = keep_.strides();
       const bool* keep = keep_.template data<bool>() + b * s[0] + h * s[1] + q * s[2];
       for (int64_t k = 0; k < count; ++k)
-        if (!keep[k * s[3]]) scores[k] = -std::numeric_limits<T>::infinity();
+        if (!keep[k * s[3]]) row[k] = value;
     }
-    return count;
   }
 
- private:
   static Tensor expanded(const char* op, const char* part, const Tensor& x, const Shape& full) {
     if (!expandable(x.shape(), full))
       raise<ShapeError>("[{}] wanted a mask for (batch, heads, queries, keys) {}, came its {} {}", op, full,

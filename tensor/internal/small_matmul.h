@@ -73,4 +73,20 @@ void small_matmul(const SmallMatmul<T>& m) {
   if (row < m.rows) multiply_strip<1>(m, row);
 }
 
+/// The same product, but where a is exactly 0 it takes nothing from b, be it NaN or infinite.
+template <class T>
+void skipping_matmul(const SmallMatmul<T>& m) {
+  for (int64_t r = 0; r < m.rows; ++r) {
+    T* c = m.c + r * m.c_row;
+    if (!m.accumulate) std::fill_n(c, m.columns, T(0));
+    for (int64_t i = 0; i < m.inner; ++i) {
+      const T a = m.a[r * m.a_row + i * m.a_column];
+      if (a == 0) continue;
+      const T* b = m.b + i * m.b_row;
+#pragma omp simd
+      for (int64_t j = 0; j < m.columns; ++j) c[j] += a * b[j];
+    }
+  }
+}
+
 }  // namespace heed::internal

@@ -82,9 +82,12 @@ AdditiveScoreGrads additive_score_backward(const Tensor& grad, const Tensor& q, 
     internal::parallel_chunks(s.batch, chunk, [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b)
         for (int64_t i = b * s.queries; i < (b + 1) * s.queries; ++i)
-          for (int64_t j = b * s.keys; j < (b + 1) * s.keys; ++j)
-            score_backward(g[i * s.keys + j - b * s.keys], query + i * s.hidden, key + j * s.hidden, v,
-                           dq + i * s.hidden, dk + j * s.hidden, shares.data() + b * s.hidden, s.hidden);
+          for (int64_t j = b * s.keys; j < (b + 1) * s.keys; ++j) {
+            const T slope = g[i * s.keys + j - b * s.keys];
+            if (slope == 0) continue;  // a hidden pair, which may hold NaN
+            score_backward(slope, query + i * s.hidden, key + j * s.hidden, v, dq + i * s.hidden,
+                           dk + j * s.hidden, shares.data() + b * s.hidden, s.hidden);
+          }
     });
     T* dweight = grads.weight.mutable_data<T>();
     for (int64_t b = 0; b < s.batch; ++b)

@@ -9,6 +9,7 @@
 #include <heed/tensor/internal/parallel.h>
 #include <heed/tensor/internal/small_matmul.h>
 #include <heed/tensor/kernels/dropout.h>
+#include <heed/tensor/kernels/reduce.h>
 
 namespace heed::kernels {
 namespace {
@@ -97,8 +98,26 @@ void drop(T* x, int64_t row, const bool* keep, int64_t rows, int64_t keys, T fac
       x[i * row + j] = internal::keep_or_zero(kept[i * keys + j], x[i * row + j] * factor);
 }
 
+/// Zeros for the slopes that are not finite where the weight is exactly 0, as that of a hidden key: what such
+/// a key holds must not reach the others through their common sum.
+template <class T>
+void clear_unweighted(T* slope, const T* weight, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    if (weight[i] == 0 && !std::isfinite(slope[i])) slope[i] = 0;
+}
+
 const bool* keep_data(const AttentionOptions& options) {
   return options.dropout_keep.defined() ? options.dropout_keep.data<bool>() : nullptr;
+}
+
+/// A product whose first factor is made of weights or their slopes, which are 0 for hidden keys. 0 * NaN is
+/// NaN, so these keys are skipped where there is anything that is not finite.
+template <class T>
+void weigh(bool all_finite, const internal::SmallMatmul<T>& product) {
+  if (all_finite)
+    internal::small_matmul(product);
+  else
+    internal::skipping_matmul(product);
 }
 
 /// Everything of one head's forward pass.
@@ -107,6 +126,7 @@ struct Forward {
   const Sizes& s;
   const AttentionOptions& options;
   const internal::MaskRows<T>& mask;
+  bool finite_values;
   const T *q, *k, *v;
   T *output, *logsumexp, *weights, *scores;
 
@@ -129,14 +149,16 @@ struct Forward {
     for (int64_t i = 0; i < rows; ++i) {
       T* line = block + i * row;
       const int64_t seen = mask.apply(line, head.b(), head.h(), first + i);
-      logsumexp[head.row(first + i)] = internal::softmax_row(line, line, seen, row);
+      const T total = internal::softmax_row(line, line, seen, row);
+      if (std::isnan(total)) mask.clear_hidden(line, head.b(), head.h(), first + i);
+      logsumexp[head.row(first + i)] = total;
     }
     if (weights != nullptr) copy_rows(head.pair_row(weights, first), s.keys, block, row, rows, s.keys);
     if (const bool* keep = keep_data(options))
       drop(block, row, head.pair_row(keep, first), rows, s.keys,
            static_cast<T>(dropout_scale(options.dropout)));
-    internal::small_matmul<T>({rows, s.e, s.keys, block, row, 1, head.part(v, s.keys, s.e), v_row,
-                               head.part(output, s.queries, s.e) + first * v_row, v_row});
+    weigh<T>(finite_values, {rows, s.e, s.keys, block, row, 1, head.part(v, s.keys, s.e), v_row,
+                             head.part(output, s.queries, s.e) + first * v_row, v_row});
   }
 };
 
@@ -146,6 +168,7 @@ struct BackwardPass {
   const Sizes& s;
   const AttentionOptions& options;
   const internal::MaskRows<T>& mask;
+  bool all_finite;
   const T *grad, *grad_weights, *q, *k, *v, *logsumexp;
   T *dq, *dk, *dv, *dweights, *dscores;
 
@@ -178,6 +201,7 @@ struct BackwardPass {
 #pragma omp simd
       for (int64_t j = 0; j < run; ++j) line[j] = internal::fast_exp(line[j] - total);
       std::fill(line + seen, line + row, T(0));
+      if (std::isnan(total)) mask.clear_hidden(line, head.b(), head.h(), first + i);
     }
   }
 
@@ -194,36 +218,42 @@ struct BackwardPass {
       for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < s.keys; ++j) slopes[i * row + j] += given[i * s.keys + j];
     }
-    if (dweights != nullptr) hand_out_weights_slope(head, slopes, first, rows);
-    for (int64_t i = 0; i < rows; ++i)
-      softmax_slope(slopes + i * row, weights + i * row,
-                    dscores != nullptr ? head.pair_row(dscores, first + i) : nullptr);
+    for (int64_t i = 0; i < rows; ++i) softmax_slope(head, slopes + i * row, weights + i * row, first + i);
     if (keep != nullptr) drop(weights, row, keep, rows, s.keys, scale);
     const bool later = first > 0;
-    internal::small_matmul<T>(
-        {s.keys, s.e, rows, weights, 1, row, upstream, v_row, head.part(dv, s.keys, s.e), v_row, later});
-    internal::small_matmul<T>({rows, s.d, s.keys, slopes, row, 1, head.part(k, s.keys, s.d), q_row,
-                               head.part(dq, s.queries, s.d) + first * q_row, q_row});
-    internal::small_matmul<T>({s.keys, s.d, rows, slopes, 1, row,
-                               head.part(q, s.queries, s.d) + first * q_row, q_row,
-                               head.part(dk, s.keys, s.d), q_row, later});
+    weigh<T>(all_finite,
+             {s.keys, s.e, rows, weights, 1, row, upstream, v_row, head.part(dv, s.keys, s.e), v_row, later});
+    weigh<T>(all_finite, {rows, s.d, s.keys, slopes, row, 1, head.part(k, s.keys, s.d), q_row,
+                          head.part(dq, s.queries, s.d) + first * q_row, q_row});
+    weigh<T>(all_finite, {s.keys, s.d, rows, slopes, 1, row, head.part(q, s.queries, s.d) + first * q_row,
+                          q_row, head.part(dk, s.keys, s.d), q_row, later});
   }
 
-  void hand_out_weights_slope(const Head<T>& head, const T* slopes, int64_t first, int64_t rows) const {
-    copy_rows(head.pair_row(dweights, first), s.keys, slopes, s.row(), rows, s.keys);
-    for (int64_t i = first; i < first + rows; ++i)
-      if (logsumexp[head.row(i)] == -std::numeric_limits<T>::infinity())
-        std::fill_n(head.pair_row(dweights, i), s.keys, T(0));
-  }
-
-  /// dP -> scale * dS, in place; dS itself goes to `out` unless that is null.
-  void softmax_slope(T* slope, const T* weight, T* out) const {
-    const T dot = internal::lane_sum<T>(s.row(), [=](int64_t j) { return slope[j] * weight[j]; });
-    const T scale = static_cast<T>(options.scale);
-    if (out != nullptr)
+  /// dP -> scale * dS, in place; dP and dS themselves are handed out on request.
+  void softmax_slope(const Head<T>& head, T* slope, const T* weight, int64_t query) const {
+    const auto share = [=](int64_t j) { return slope[j] * weight[j]; };
+    T dot = internal::lane_sum<T>(s.row(), share);
+    if (!std::isfinite(dot)) {
+      clear_unweighted(slope, weight, s.row());
+      dot = internal::lane_sum<T>(s.row(), share);
+    }
+    if (dweights != nullptr) hand_out_weights_slope(head.pair_row(dweights, query), slope, head.row(query));
+    if (dscores != nullptr) {
+      T* out = head.pair_row(dscores, query);
       for (int64_t j = 0; j < s.keys; ++j) out[j] = weight[j] * (slope[j] - dot);
+      if (!std::isfinite(dot)) clear_unweighted(out, weight, s.keys);
+    }
+    const T scale = static_cast<T>(options.scale);
 #pragma omp simd
     for (int64_t j = 0; j < s.row(); ++j) slope[j] = scale * weight[j] * (slope[j] - dot);
+    if (!std::isfinite(dot)) clear_unweighted(slope, weight, s.row());
+  }
+
+  void hand_out_weights_slope(T* out, const T* slope, int64_t row) const {
+    if (logsumexp[row] == -std::numeric_limits<T>::infinity())
+      std::fill_n(out, s.keys, T(0));
+    else
+      std::copy_n(slope, s.keys, out);
   }
 };
 
@@ -259,6 +289,7 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Att
     const Forward<T> pass{s,
                           options,
                           mask,
+                          all_finite(values),
                           queries.data<T>(),
                           keys.data<T>(),
                           values.data<T>(),
@@ -295,6 +326,7 @@ AttentionGrads attention_backward(const Tensor& grad, const Tensor& grad_weights
     const BackwardPass<T> pass{s,
                                options,
                                mask,
+                               all_finite(queries) && all_finite(keys),
                                upstream.data<T>(),
                                given_weights.defined() ? given_weights.data<T>() : nullptr,
                                queries.data<T>(),

@@ -28,8 +28,9 @@ struct Attention {
 ///   weights_h = softmax_k(scale * q_h k_h^T, masked),  output_h = dropout(weights_h) v_h
 /// q: (batch, queries, heads * d), k: (batch, keys, heads * d), v: (batch, keys, heads * e); head h owns
 /// columns h * d ... of each. The weights are never all in memory at once unless they are asked for, and
-/// asking changes no bit of the output. A query that sees nothing gives zeros.
-/// Vaswani et al., "Attention is all you need" (2017); blocks and saved log-sums after Dao et al.,
+/// asking changes no bit of the output. A query that sees nothing gives zeros. A key of weight exactly 0, as
+/// a hidden one has, adds nothing to output and gradients, whatever stands in it and in its value: not even
+/// NaN. Vaswani et al., "Attention is all you need" (2017); blocks and saved log-sums after Dao et al.,
 /// "FlashAttention" (2022).
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options);
 
@@ -38,7 +39,7 @@ struct AttentionGrads {
   /// On request, (batch, heads, queries, keys) each, of what the forward hands out under the same names: the
   /// weights before dropout and the scaled scores before the mask. A query that sees nothing has zeros. Of
   /// another query a hidden key has a gradient of its weight too, as the formula gives it, though the mask
-  /// holds the weight at 0; that of its score is 0.
+  /// holds the weight at 0 (or 0 where that is not finite); that of its score is 0.
   Tensor weights, scores;
 };
 

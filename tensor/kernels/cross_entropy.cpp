@@ -37,7 +37,9 @@ struct RowLoss {
 
 template <class T>
 RowLoss<T> row_loss(const T* x, int64_t classes, int64_t target, T smoothing) {
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
   const T top = internal::lane_max<T>(classes, [=](int64_t i) { return x[i]; });
+  if (top == -kInfinity && std::none_of(x, x + classes, [](T v) { return v != v; })) return {kInfinity, top};
   const T total = internal::lane_sum<T>(classes, [=](int64_t i) { return internal::fast_exp(x[i] - top); });
   const T logsumexp = top + std::log(total);
   if (smoothing == 0) return {logsumexp - x[target], logsumexp};
@@ -92,7 +94,8 @@ Tensor cross_entropy_backward(const Tensor& grad, const Tensor& logits, const Te
           std::fill_n(line, classes, T(0));
           continue;
         }
-        const T *from = in + row * classes, factor = upstream[row], shift = total[row];
+        const T *from = in + row * classes, factor = upstream[row];
+        const T shift = total[row] == -std::numeric_limits<T>::infinity() ? T(0) : total[row];
 #pragma omp simd
         for (int64_t i = 0; i < classes; ++i)
           line[i] = factor * (internal::fast_exp(from[i] - shift) - spread);

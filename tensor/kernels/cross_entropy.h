@@ -16,11 +16,13 @@ struct CrossEntropy {
 };
 
 /// loss_i = logsumexp(x_i) - (1 - s) x_i[t_i] - s mean(x_i) for logits x (..., classes), targets t (...) i64
-/// and label smoothing s. IndexError naming the target and the number of classes when one is out of range.
+/// and label smoothing s; infinity where no class is possible, for all of its logits are -infinity.
+/// IndexError naming the target and the number of classes when one is out of range.
 CrossEntropy cross_entropy(const Tensor& logits, const Tensor& targets,
                            const CrossEntropyOptions& options = {});
 
-/// dx_i = g_i (softmax(x_i) - target distribution), 0 where ignored; g: one per target, or one for all.
+/// dx_i = g_i (softmax(x_i) - target distribution), 0 where ignored, with a softmax of 0 where no class is
+/// possible; g: one per target, or one for all.
 Tensor cross_entropy_backward(const Tensor& grad, const Tensor& logits, const Tensor& targets,
                               const Tensor& logsumexp, const CrossEntropyOptions& options);
 

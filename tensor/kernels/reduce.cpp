@@ -1,6 +1,7 @@
 #include <heed/tensor/kernels/reduce.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -105,7 +106,15 @@ double sum_of_squares(const Tensor& x) {
 bool all_finite(const Tensor& x) {
   const Tensor values = x.contiguous();
   return internal::dispatch_floating("all_finite", x, [&]<class T>(T) {
-    return std::ranges::all_of(values.span<T>(), [](T v) { return std::isfinite(v); });
+    const T* v = values.data<T>();
+    std::atomic<bool> found = false;
+    internal::parallel_chunks(x.numel(), 1 << 17, [&](int64_t begin, int64_t end) {
+      // x - x is 0, or NaN where x is not finite
+      const T sum =
+          internal::lane_sum<T>(end - begin, [=](int64_t i) { return v[begin + i] - v[begin + i]; });
+      if (sum != 0) found = true;
+    });
+    return !found;
   });
 }
 

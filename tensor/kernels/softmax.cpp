@@ -1,7 +1,9 @@
 #include <heed/tensor/kernels/softmax.h>
 
+#include <cmath>
 #include <limits>
 
+#include <heed/tensor/internal/columns.h>
 #include <heed/tensor/internal/dispatch.h>
 #include <heed/tensor/internal/mask_rows.h>
 #include <heed/tensor/internal/parallel.h>
@@ -26,23 +28,30 @@ void for_each_row(const char* op, Tensor& out, const Tensor& a, const Tensor& b,
   });
 }
 
-/// f over the rows along `axis`; a and b may be the same tensor.
-template <class F>
-Tensor by_rows(const char* op, const Tensor& a, const Tensor& b, int64_t axis, Tensor* into, F f) {
+/// Along `axis`, a and b being of one shape and perhaps the same tensor: rows(out, a, b, count) for each row
+/// of the last axis, columns(a, b) for a table of columns of another one.
+template <class Rows, class Columns>
+Tensor along(const char* op, const Tensor& a, const Tensor& b, int64_t axis, Tensor* into, Rows rows,
+             Columns columns) {
   axis = normalize_axis(op, axis, a.rank());
   internal::expect_same_dtype(op, a, b);
   if (a.shape() != b.shape())
     raise<ShapeError>("[{}] wanted one shape, came {} and {}", op, a.shape(), b.shape());
   return internal::fill_result(
       op, into, a.shape(), a.dtype(), internal::Writes::contiguous, {&a, &b}, [&](Tensor& out) {
-        // rows along `axis` become contiguous
-        const Tensor left = a.transpose(axis, -1).contiguous(), right = b.transpose(axis, -1).contiguous();
-        if (axis == a.rank() - 1) return for_each_row(op, out, left, right, f);
-        Tensor turned = Tensor::empty(left.shape(), a.dtype());
-        for_each_row(op, turned, left, right, f);
-        out.copy_from(turned.transpose(axis, -1));
+        const Tensor left = a.contiguous(), right = b.contiguous();
+        if (axis == a.rank() - 1) return for_each_row(op, out, left, right, rows);
+        if (out.numel() == 0) return;
+        internal::ColumnSizes sizes{1, a.size(axis), 1};
+        for (int64_t i = 0; i < a.rank(); ++i)
+          (i < axis ? sizes.outer : sizes.inner) *= i == axis ? 1 : a.size(i);
+        internal::dispatch_floating(op, a, [&]<class T>(T) {
+          internal::for_each_table(out.mutable_data<T>(), left.data<T>(), right.data<T>(), sizes, columns);
+        });
       });
 }
+
+using internal::Table;
 
 /// log(sum(exp(row)))
 template <class T>
@@ -53,39 +62,104 @@ T log_sum_exp(const T* row, int64_t count) {
   return top + std::log(total);
 }
 
+/// What a column's numbers are lowered by before exp is taken: their largest, but 0 in place of -infinity.
+template <class T>
+internal::TableRow<T> shifts_of(const Table<T>& x) {
+  internal::TableRow<T> top = internal::largest_of(x);
+  for (T& t : top) t = t == -std::numeric_limits<T>::infinity() ? T(0) : t;
+  return top;
+}
+
+template <class T>
+void softmax_columns(Table<T>& x) {
+  const internal::TableRow<T> shift = shifts_of(x);
+  auto scale = internal::sum_columns_of<T>(
+      x.size(), [&](size_t row, size_t i) { return x[row][i] = internal::fast_exp(x[row][i] - shift[i]); });
+  for (T& total : scale) total = total == 0 ? T(0) : T(1) / total;
+  internal::map_table(x, [&](T raised, size_t, size_t i) { return raised * scale[i]; });
+}
+
+template <class T>
+void log_softmax_columns(Table<T>& x) {
+  internal::TableRow<T> shift = shifts_of(x);
+  const auto total = internal::sum_columns_of<T>(
+      x.size(), [&](size_t row, size_t i) { return internal::fast_exp(x[row][i] - shift[i]); });
+  for (size_t i = 0; i < total.size(); ++i)
+    if (!std::isinf(shift[i])) shift[i] += total[i] == 0 ? T(0) : std::log(total[i]);
+  internal::map_table(x, [&](T value, size_t, size_t i) { return value - shift[i]; });
+}
+
+/// The slope of a softmax whose place has weight p; where p is 0 the rest may be NaN.
+template <class T>
+T weighted_slope(T p, T g, T dot) {
+  return p == 0 ? T(0) : p * (g - dot);
+}
+
+template <class T>
+void softmax_backward_row(T* out, const T* g, const T* p, int64_t count) {
+  const T dot = internal::lane_sum<T>(count, [=](int64_t i) { return g[i] * p[i]; });
+  if (!std::isfinite(dot)) {
+    const T seen = internal::lane_sum<T>(count, [=](int64_t i) { return p[i] == 0 ? T(0) : g[i] * p[i]; });
+    for (int64_t i = 0; i < count; ++i) out[i] = weighted_slope(p[i], g[i], seen);
+    return;
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) out[i] = p[i] * (g[i] - dot);
+}
+
+template <class T>
+void softmax_backward_columns(Table<T>& g, const Table<T>& p) {
+  const auto dot = internal::sum_columns_of<T>(
+      g.size(), [&](size_t row, size_t i) { return p[row][i] == 0 ? T(0) : g[row][i] * p[row][i]; });
+  internal::map_table(
+      g, [&](T slope, size_t row, size_t i) { return weighted_slope(p[row][i], slope, dot[i]); });
+}
+
 }  // namespace
 
 Tensor softmax(const Tensor& x, int64_t axis, Tensor* into) {
-  return by_rows("softmax", x, x, axis, into, []<class T>(T* out, const T* row, const T*, int64_t count) {
-    internal::softmax_row(out, row, count, count);
-  });
+  return along(
+      "softmax", x, x, axis, into,
+      []<class T>(T* out, const T* row, const T*, int64_t count) {
+        internal::softmax_row(out, row, count, count);
+      },
+      []<class T>(Table<T>& columns) { softmax_columns(columns); });
 }
 
 Tensor softmax_backward(const Tensor& grad, const Tensor& y, int64_t axis, Tensor* into) {
-  return by_rows("softmax_backward", grad, y, axis, into,
-                 []<class T>(T* out, const T* g, const T* p, int64_t count) {
-                   const T dot = internal::lane_sum<T>(count, [=](int64_t i) { return g[i] * p[i]; });
-#pragma omp simd
-                   for (int64_t i = 0; i < count; ++i) out[i] = p[i] * (g[i] - dot);
-                 });
+  return along(
+      "softmax_backward", grad, y, axis, into,
+      []<class T>(T* out, const T* g, const T* p, int64_t count) { softmax_backward_row(out, g, p, count); },
+      []<class T>(Table<T>& g, const Table<T>& p) { softmax_backward_columns(g, p); });
 }
 
 Tensor log_softmax(const Tensor& x, int64_t axis, Tensor* into) {
-  return by_rows("log_softmax", x, x, axis, into, []<class T>(T* out, const T* row, const T*, int64_t count) {
-    const T total = log_sum_exp(row, count);
-    const T shift = total == -std::numeric_limits<T>::infinity() ? T(0) : total;
+  return along(
+      "log_softmax", x, x, axis, into,
+      []<class T>(T* out, const T* row, const T*, int64_t count) {
+        const T total = log_sum_exp(row, count);
+        const T shift = total == -std::numeric_limits<T>::infinity() ? T(0) : total;
 #pragma omp simd
-    for (int64_t i = 0; i < count; ++i) out[i] = row[i] - shift;
-  });
+        for (int64_t i = 0; i < count; ++i) out[i] = row[i] - shift;
+      },
+      []<class T>(Table<T>& columns) { log_softmax_columns(columns); });
 }
 
 Tensor log_softmax_backward(const Tensor& grad, const Tensor& y, int64_t axis, Tensor* into) {
-  return by_rows("log_softmax_backward", grad, y, axis, into,
-                 []<class T>(T* out, const T* g, const T* l, int64_t count) {
-                   const T total = internal::lane_sum<T>(count, [=](int64_t i) { return g[i]; });
+  return along(
+      "log_softmax_backward", grad, y, axis, into,
+      []<class T>(T* out, const T* g, const T* l, int64_t count) {
+        const T total = internal::lane_sum<T>(count, [=](int64_t i) { return g[i]; });
 #pragma omp simd
-                   for (int64_t i = 0; i < count; ++i) out[i] = g[i] - internal::fast_exp(l[i]) * total;
-                 });
+        for (int64_t i = 0; i < count; ++i) out[i] = g[i] - internal::fast_exp(l[i]) * total;
+      },
+      []<class T>(Table<T>& g, const Table<T>& l) {
+        const auto total =
+            internal::sum_columns_of<T>(g.size(), [&](size_t row, size_t i) { return g[row][i]; });
+        internal::map_table(g, [&](T slope, size_t row, size_t i) {
+          return slope - internal::fast_exp(l[row][i]) * total[i];
+        });
+      });
 }
 
 Tensor masked_softmax(const Tensor& scores, const Mask& mask, Tensor* into) {
@@ -108,7 +182,8 @@ Tensor masked_softmax(const Tensor& scores, const Mask& mask, Tensor* into) {
             T* line = to + row * keys;
             if (rows.edits() && line != seen) std::copy_n(seen, keys, line);
             const int64_t count = rows.apply(line, b, h, q);
-            internal::softmax_row(line, rows.edits() ? line : seen, count, keys);
+            const T total = internal::softmax_row(line, rows.edits() ? line : seen, count, keys);
+            if (std::isnan(total)) rows.clear_hidden(line, b, h, q);
           }
         });
   };

@@ -9,7 +9,7 @@ namespace heed::kernels {
 
 /// y_i = exp(x_i) / sum_j exp(x_j) along an axis. A row of nothing but -infinity gives zeros.
 Tensor softmax(const Tensor& x, int64_t axis, Tensor* into = nullptr);
-/// dx_i = y_i (g_i - sum_j g_j y_j)
+/// dx_i = y_i (g_i - sum_j g_j y_j); where y is exactly 0, g counts for nothing, be it NaN.
 Tensor softmax_backward(const Tensor& grad, const Tensor& y, int64_t axis, Tensor* into = nullptr);
 
 /// y_i = x_i - log(sum_j exp(x_j)) along an axis. A row of nothing but -infinity stays as it is.
@@ -18,7 +18,8 @@ Tensor log_softmax(const Tensor& x, int64_t axis, Tensor* into = nullptr);
 Tensor log_softmax_backward(const Tensor& grad, const Tensor& y, int64_t axis, Tensor* into = nullptr);
 
 /// Softmax of the keys that each query may see: scores (batch, queries, keys) or (batch, heads, queries,
-/// keys). Hidden keys get 0, and so does a whole row that sees nothing. The backward is softmax_backward.
+/// keys). Hidden keys get 0 whatever their scores are, and so does a whole row that sees nothing. The
+/// backward is softmax_backward.
 Tensor masked_softmax(const Tensor& scores, const Mask& mask, Tensor* into = nullptr);
 
 }  // namespace heed::kernels

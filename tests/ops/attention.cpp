@@ -93,6 +93,18 @@ std::vector<OpCase> cases() {
 
 INSTANTIATE_TEST_SUITE_P(attention, OpTest, op_cases(cases(), timed_size()), case_name);
 
+std::vector<OpCase> weighted_sums() {
+  const auto run = [](In x, Args) { return Variables{weighted_sum(x[0], x[1])}; };
+  return {{"weighted_sum",
+           run,
+           nullptr,
+           {{{{1, 1, 1}, {1, 1, 1}}}, {{{2, 3, 0}, {2, 0, 4}}}, {{{2, 0, 3}, {2, 3, 4}}}}},
+          {"weighted_sum_heads", run, nullptr, {{{{2, 1, 3, 0}, {2, 1, 0, 4}}}}}};
+}
+
+INSTANTIATE_TEST_SUITE_P(weighted_sum, OpTest,
+                         op_cases(weighted_sums(), {{{64, 2, 32, 32}, {64, 2, 32, 64}}}), case_name);
+
 /// Attention whose scores are all 0, so that each output is the mean of the values that are seen.
 Tensor mean_of_seen(const Tensor& values, int64_t queries, const AttentionOptions& options) {
   const Shape& shape = values.shape();  // (batch, keys, heads)

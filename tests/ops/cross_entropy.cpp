@@ -1,3 +1,6 @@
+#include <cmath>
+#include <limits>
+
 #include "tests/ops/op_case.h"
 
 namespace heed::test {
@@ -110,6 +113,34 @@ TEST(cross_entropy, large_logits_do_not_overflow) {
   EXPECT_EQ(loss.item(), 5000);
   loss.backward();
   EXPECT_TRUE(close(logits.grad().data(), {0, 0, -0.5, 0.5}, kExact));
+}
+
+TEST(cross_entropy, of_a_row_without_a_possible_class_is_infinite_and_its_gradient_a_number) {
+  constexpr double kHidden = -std::numeric_limits<double>::infinity();
+  const Tensor targets = tensor_of({1, 0}, DType::i64);
+  for (const double smoothing : {0., 0.3}) {
+    const Variable logits(tensor_of({{kHidden, kHidden, kHidden}, {1, 1, 1}}), true);
+    const CrossEntropyOptions options{.label_smoothing = smoothing};
+    const Variable losses = cross_entropy_losses(logits, targets, options);
+    EXPECT_TRUE(close(losses.data(), {-kHidden, std::log(3)}, kF32));
+    const double spread = smoothing / 3, peak = spread + 1 - smoothing;
+    const std::vector<double> wanted{-spread,       -peak,           -spread,
+                                     1. / 3 - peak, 1. / 3 - spread, 1. / 3 - spread};
+    for (const bool create_graph : {false, true}) {
+      const Variables outputs{losses}, in{logits}, upstream{Variable(ones({2}))};
+      const auto slopes = grad(outputs, in, upstream, {.retain_graph = true, .create_graph = create_graph});
+      EXPECT_TRUE(close(slopes[0].data(), wanted, kF32)) << create_graph;
+    }
+  }
+}
+
+TEST(cross_entropy, of_a_class_that_is_not_possible_is_infinite_and_of_another_it_is_not) {
+  constexpr double kHidden = -std::numeric_limits<double>::infinity();
+  const Variable logits(tensor_of({{kHidden, 0, 0}, {kHidden, 0, 0}}), true);
+  const Variable losses = cross_entropy_losses(logits, tensor_of({0, 1}, DType::i64));
+  EXPECT_TRUE(close(losses.data(), {-kHidden, std::log(2)}, kF32));
+  losses.backward(ones({2}));
+  EXPECT_TRUE(close(logits.grad().data(), {-1, 0.5, 0.5, 0, -0.5, 0.5}, kF32));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <stdexcept>
@@ -113,6 +114,43 @@ TEST(case_C31, a_process_that_is_killed_at_any_time_leaves_a_whole_file) {
     EXPECT_TRUE(identical(loaded, first) || identical(loaded, second));
   }
   expect_only_temporary_files_beside(folder, "model.safetensors");
+}
+
+TEST(case_C31, what_dead_processes_have_left_can_be_removed) {
+  const TempDir folder;
+  const std::string path = folder.file("model.safetensors");
+  const int status = status_of_child([&] {
+    limit_files(SIG_DFL);
+    save_safetensors(path, {{"w", checkpoint(1)}});
+    return true;
+  });
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_EQ(folder.names().size(), 1u);
+  remove_abandoned_files(folder.path());
+  EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(atomic_file, nothing_but_temporary_files_is_removed) {
+  const TempDir folder;
+  const std::vector<std::string> kept{
+      "heed-1-0123abcd.tmp",   ".heed-1-0123abcd",     ".heed-1-0123abcd.tmp2",
+      ".heed--0123abcd.tmp",   ".heed-1-0123abc.tmp",  ".heed-1-0123abcde.tmp",
+      ".heed-1-0123ABCD.tmp",  ".heed-1-0123abcg.tmp", ".heed-x-0123abcd.tmp",
+      ".heed-1.tmp",           ".heed-.tmp",           "model.safetensors",
+      ".heed-1-2-0123abcd.tmp"};
+  for (const std::string& name : kept) write_bytes(folder.file(name), "x");
+  write_bytes(folder.file(".heed-1-0123abcd.tmp"), "x");
+  write_bytes(folder.file(".heed-4194304-00000000.tmp"), "");
+  std::filesystem::create_directory(folder.file(".heed-2-0123abcd.tmp"));
+  std::filesystem::create_symlink("model.safetensors", folder.file(".heed-3-0123abcd.tmp"));
+  remove_abandoned_files(folder.path());
+  auto wanted = kept, names = folder.names();
+  wanted.insert(wanted.end(), {".heed-2-0123abcd.tmp", ".heed-3-0123abcd.tmp"});
+  std::ranges::sort(wanted);
+  std::ranges::sort(names);
+  EXPECT_EQ(names, wanted);
+  expect_error<FileError>([&] { remove_abandoned_files(folder.file("none")); },
+                          "none\": No such file or directory");
 }
 
 TEST(atomic_file, replaces_the_file) {

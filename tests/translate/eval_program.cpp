@@ -72,9 +72,17 @@ TEST_F(EvalProgram, WarnsWhenNothingWasKeptOut) {
   ASSERT_EQ(run("train --data copy:3 --examples 50 --holdout 0 --steps 1 --out " + path("seen")).status, 0);
   const Outcome outcome = run("eval --dir " + path("seen"));
   EXPECT_EQ(outcome.status, 0);
-  EXPECT_NE(outcome.output.find("these are the sentences that it has seen"), std::string::npos)
+  EXPECT_NE(outcome.output.find("these are sentences that it was trained on"), std::string::npos)
       << outcome.output;
   EXPECT_NE(outcome.output.find("50 sources"), std::string::npos) << outcome.output;
+}
+
+TEST_F(EvalProgram, HoldsOutNothingWithAHoldoutOf0) {
+  const Outcome outcome = run(eval("--holdout 0"));
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("these are sentences that it was trained on"), std::string::npos)
+      << outcome.output;
+  EXPECT_NE(outcome.output.find("1500 sources"), std::string::npos) << outcome.output;
 }
 
 TEST_F(EvalProgram, TellsTheSameInWords) {
@@ -134,7 +142,7 @@ TEST_F(EvalProgram, RefusesWhatItCannotScore) {
 }
 
 TEST_F(EvalProgram, RefusesOptionsThatItDoesNotKnow) {
-  expect_refused(eval("--holdout 0"), 2, "--holdout");
+  expect_refused(eval("--holdout -1"), 2, "--holdout");
   expect_refused(eval("--beam 0"), 2, "--beam");
   expect_refused(eval("--examples -1"), 2, "--examples");
   expect_refused("eval", 2, "--dir");

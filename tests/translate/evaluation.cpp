@@ -98,10 +98,10 @@ TEST_P(Evaluated, HeadsAreRankedByTheWeightsOfTheStepThatPredictsTheWord) {
         decoding->step(from_values<int64_t>(std::vector{fed}, {1}));
         const Tensor weights = decoding->attention()[static_cast<size_t>(ranked.head.layer)].contiguous();
         const auto row = weights.span<float>().subspan(static_cast<size_t>(ranked.head.head * length));
-        links.emplace_back(most_attended(row, length - 1), static_cast<int>(place));
+        links.emplace_back(study::most_attended(row, length - 1), static_cast<int>(place));
         fed = example.target[place];
       }
-      expected.add(links, within(pair.alignment, length - 1, std::ssize(example.target) - 1));
+      expected.add(links, study::within(pair.alignment, length - 1, std::ssize(example.target) - 1));
     }
     EXPECT_EQ(ranked.counts.common, expected.common) << ranked.head.layer << ", " << ranked.head.head;
     EXPECT_EQ(ranked.counts.found, expected.found);

@@ -15,10 +15,10 @@ TEST(MetricsFile, writes_a_line_of_json_each) {
   const Scratch scratch;
   const auto path = scratch.folder() / "metrics.jsonl";
   MetricsFile file(path, 0);
-  file.add_step({.epoch = 1, .step = 50, .loss = 2.5, .lr = 0.005});
+  file.add_step({.epoch = 1, .step = 50, .loss = 2.5, .lr = 0.005, .gradient_norms = {{"output", 0.5}}});
   EXPECT_EQ(contents_of(path),
             "{\"kind\":\"step\",\"epoch\":1,\"step\":50,\"loss\":2.5,\"lr\":0.005,\"gradient_norm\":0.0,"
-            "\"tokens_per_s\":0.0,\"seconds\":0.0}\n");
+            "\"tokens_per_s\":0.0,\"seconds\":0.0,\"gradient_norms\":{\"output\":0.5}}\n");
   file.add_epoch({.epoch = 1, .step = 60, .loss = 2}, 0.25);
   const std::string all = contents_of(path);
   const auto last = nlohmann::json::parse(all.substr(all.find('\n') + 1));

@@ -108,6 +108,30 @@ TEST_F(TrainProgram, GoesOnToTheSameBits) {
   }
 }
 
+TEST_F(TrainProgram, GoesOnInBucketsToTheSameBits) {
+  std::ofstream(path("pairs.tsv"), std::ios::app) << "i run and you run .\tje cours et tu cours .\n";
+  const std::string options = "-q --bucket --seed 5 ";
+  ASSERT_EQ(run_shell(begin("whole", options + "--epochs 4")).status, 0);
+  ASSERT_EQ(run_shell(begin("parts", options + "--steps 5")).status, 0);
+  ASSERT_EQ(run_shell(resume("parts", "-q --epochs 4")).status, 0);  // as it was begun
+  expect_same("whole", "parts");
+  ASSERT_EQ(run_shell(begin("plain", "-q --seed 5 --epochs 4")).status, 0);
+  EXPECT_FALSE(bytes("plain/model.safetensors") == bytes("whole/model.safetensors"));
+  expect_refused(resume("plain", "--bucket"), 1, "with --bucket false, came true");
+}
+
+TEST_F(TrainProgram, RemovesWhatAKilledSaveHasLeft) {
+  ASSERT_EQ(run_shell(begin("m", "-q --steps 1")).status, 0);
+  const std::string left = path("m/.heed-12-0123abcd.tmp"), other = path("m/.heed-notes.tmp");
+  for (const std::string& command : {resume("m", "-q --steps 2"), begin("m", "-q --steps 1 --overwrite")}) {
+    write(left, "half a checkpoint");
+    write(other, "mine");
+    ASSERT_EQ(run_shell(command).status, 0);
+    EXPECT_FALSE(fs::exists(left)) << command;
+    EXPECT_TRUE(fs::exists(other)) << command;
+  }
+}
+
 TEST_F(TrainProgram, SurvivesBeingKilledAtAnyMoment) {
   const auto start = std::chrono::steady_clock::now();
   ASSERT_EQ(run_shell(begin("whole", "-q --epochs 60")).status, 0);

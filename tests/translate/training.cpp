@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <heed/nn/loss.h>
 #include <heed/tensor/compare.h>
@@ -63,6 +64,21 @@ TEST_P(TrainingOf, goes_on_from_any_step_to_the_same_bits) {
     }
     EXPECT_EQ(second.epoch_loss(), epoch_loss);
     expect_same_snapshot(second.snapshot(), wanted);
+  }
+}
+
+TEST_P(TrainingOf, takes_sentences_of_one_length_together_where_asked) {
+  Translator translator = small_translator(GetParam());
+  auto examples = small_examples(translator);  // nine of four ids
+  for (int i = 0; i < 7; ++i) examples.push_back({{4, Vocabulary::kEnd}, {4, Vocabulary::kEnd}});
+  TrainingOptions bucketed = options();
+  bucketed.bucket = true;
+  Training training(translator.model(), examples, bucketed);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    std::multiset<int64_t> tokens;
+    for (int i = 0; i < 4; ++i) tokens.insert(training.step().tokens);
+    EXPECT_EQ(tokens, (std::multiset<int64_t>{8, 10, 16, 16}));  // of 2 2 2 2, 2 2 2 4, 4 4 4 4 and as many
+    EXPECT_TRUE(training.at_epoch_end());
   }
 }
 

@@ -10,6 +10,7 @@ namespace heed::translate {
 void add_train(CLI::App& app);
 void add_infer(CLI::App& app);
 void add_eval(CLI::App& app);
+void add_study(CLI::App& app);
 void add_corpus(CLI::App& app);
 void add_bench(CLI::App& app);
 

@@ -62,7 +62,7 @@ Selected selected(const EvalCommand& command) {
   const bool of_training = as_trained || (same && selected.holdout > 1);
   selected.examples = given.value("examples", of_training ? recipe.examples : 0);
   if (as_trained && selected.holdout == 0)
-    spdlog::warn("nothing was kept out of this training: these are the sentences that it has seen");
+    spdlog::warn("nothing is kept out: these are sentences that it was trained on");
   return selected;
 }
 
@@ -149,10 +149,11 @@ void add_eval(CLI::App& app) {
   eval->add_flag("--strict", command->strict, kStrictHelp);
   add_examples_option(*eval, given,
                       "How many pairs to read; the default is all, with --holdout as in training");
-  add_count(*eval, given, "--holdout",
-            "Score the sources with crc32(source) % N == 0 alone; the default is as in training, and all of "
-            "other data")
-      ->check(from(1));
+  add_count(
+      *eval, given, "--holdout",
+      "Score the sources with crc32(source) % N == 0 alone; 0: all; the default is as in training, and all "
+      "of other data")
+      ->check(from(0));
   eval->add_option("--beam", command->beam, "Hypotheses that a search keeps; 1 takes the likeliest words")
       ->capture_default_str()
       ->type_name("K")

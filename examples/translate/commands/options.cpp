@@ -140,7 +140,8 @@ void add_data_options(CLI::App& command, const Given& given) {
   command.add_flag_callback(
       "--strict", [given] { (*given)["strict"] = true; }, kStrictHelp);
   add_examples_option(command, given, "How many pairs to read; the default is the preset's");
-  add_count(command, given, "--holdout", "Keep out of training the sources with crc32(source) % N == 0")
+  add_count(command, given, "--holdout",
+            "Keep out of training the sources with crc32(source) % N == 0; 0: none")
       ->check(from(0));
 }
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <heed/tensor/files/atomic_file.h>
 #include <heed/tensor/random.h>
 #include <heed/tensor/threads.h>
 #include <spdlog/spdlog.h>
@@ -75,12 +76,15 @@ void run(const TrainCommand& command, const Recipe& recipe, const Split& data, T
   const auto examples =
       encode_pairs(data.training, translator.source(), translator.target(), translator.architecture().length);
   const double floor = loss_floor(examples);
-  Training training(
-      translator.model(), examples,
-      {.batch = preset_by_name(recipe.preset).batch, .lr = schedule_of(recipe), .seed = recipe.seed});
+  Training training(translator.model(), examples,
+                    {.batch = preset_by_name(recipe.preset).batch,
+                     .lr = schedule_of(recipe),
+                     .bucket = recipe.bucket,
+                     .seed = recipe.seed});
   if (command.resume) load_checkpoint(command.out, training);
   const int64_t steps = recipe.steps > 0 ? recipe.steps : recipe.epochs * training.steps_per_epoch();
   if (training.steps() > 0) spdlog::info("going on after step {} of {}", training.steps(), steps);
+  remove_abandoned_files(command.out);
   save_recipe(recipe_path(command.out), recipe);
   const SessionResult result = run_session(training, translator, command.out, steps, floor);
   report(command, result, training.steps(), floor);
@@ -127,6 +131,9 @@ void add_train(CLI::App& app) {
   add_count(*train, given, "--warmup-steps",
             "Steps up to that rate, which then falls with their square root; 0: constant")
       ->check(from(0));
+  train->add_flag_callback(
+      "--bucket", [given] { (*given)["bucket"] = true; },
+      "Batches of sentences of about the same length, which have less padding");
   add_seed_option(*train, given);
   add_threads_option(*train);
   train->add_option("--out", command->out, "The folder that the model and the checkpoint go to")

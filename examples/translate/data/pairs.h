@@ -7,12 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include <heed/study/alignment.h>
+
 #include "translate/data/text.h"
 
 namespace heed::translate {
 
-/// Which words translate which: (source word, target word), both counted from 0.
-using Alignment = std::vector<std::pair<int, int>>;
+using study::Alignment;
 
 /// A sentence and its translation, as words; the alignment is empty where it is not known.
 struct SentencePair {

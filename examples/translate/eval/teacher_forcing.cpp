@@ -66,7 +66,7 @@ int64_t count_right(const Tensor& logits, const std::vector<int64_t>& wanted) {
 int64_t word_count(const std::vector<int64_t>& ids) { return std::ssize(ids) - 1; }
 
 Alignment gold_of(const SentencePair& pair, const Encoded& example) {
-  return within(pair.alignment, word_count(example.source), word_count(example.target));
+  return study::within(pair.alignment, word_count(example.source), word_count(example.target));
 }
 
 std::vector<SentencePair> aligned_only(std::span<const SentencePair> pairs) {
@@ -122,7 +122,7 @@ void count_step(RankedHead& ranked, const Tensor& weights, const AlignedBatch& b
     const int64_t words = word_count(batch.examples[row].source);
     if (words == 0 || place >= word_count(batch.examples[row].target)) continue;
     const size_t begin = (row * heads + static_cast<size_t>(ranked.head.head)) * length;
-    const int source = most_attended(values.subspan(begin, length), words);
+    const int source = study::most_attended(values.subspan(begin, length), words);
     ranked.counts.add({{source, static_cast<int>(place)}}, links_at(batch.gold[row], place));
   }
 }
@@ -169,7 +169,7 @@ std::vector<RankedHead> rank_heads(Translator& translator, std::span<const Sente
         count_step(ranked, layers[static_cast<size_t>(ranked.head.layer)].contiguous(), lined_up, place);
     }
   });
-  rank(heads);
+  study::rank(heads);
   return heads;
 }
 

@@ -4,10 +4,16 @@
 #include <span>
 #include <vector>
 
-#include "translate/eval/alignment.h"
+#include <heed/study/alignment.h>
+
+#include "translate/data/pairs.h"
 #include "translate/translator.h"
 
 namespace heed::translate {
+
+using study::AlignmentCounts;
+using study::Head;
+using study::RankedHead;
 
 /// What a model says of the next word while it is fed the true ones.
 struct Predictions {

@@ -1,4 +1,4 @@
-#include "translate/eval/alignment.h"
+#include <heed/study/alignment.h>
 
 #include <algorithm>
 #include <set>
@@ -6,7 +6,7 @@
 
 #include <heed/tensor/error.h>
 
-namespace heed::translate {
+namespace heed::study {
 
 int most_attended(std::span<const float> weights, int64_t words) {
   if (words < 1 || words > std::ssize(weights))
@@ -41,4 +41,4 @@ void rank(std::vector<RankedHead>& heads) {
   });
 }
 
-}  // namespace heed::translate
+}  // namespace heed::study

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "translate/data/pairs.h"
+namespace heed::study {
 
-namespace heed::translate {
+/// Which words translate which: (source word, target word), both counted from 0.
+using Alignment = std::vector<std::pair<int, int>>;
 
 /// The place of the largest of the first `words` weights, the first of equal ones: the source word that a
 /// target word is linked to. ValueError when there are no words, or more than weights.
@@ -49,4 +51,4 @@ struct RankedHead {
 /// By rising error rate; equal ones by layer and head.
 void rank(std::vector<RankedHead>& heads);
 
-}  // namespace heed::translate
+}  // namespace heed::study

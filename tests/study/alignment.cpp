@@ -1,11 +1,10 @@
-#include "translate/eval/alignment.h"
+#include <heed/study/alignment.h>
 
 #include <gtest/gtest.h>
-#include <heed/tensor/error.h>
 
-#include "scratch.h"
+#include "tests/tensor/helpers.h"
 
-namespace heed::translate {
+namespace heed::study {
 namespace {
 
 AlignmentCounts counts_of(const Alignment& found, const Alignment& gold) {
@@ -46,8 +45,8 @@ TEST(alignment, a_word_is_linked_to_what_has_the_most_weight) {
   const std::vector<float> at_the_end = {0.1F, 0.2F, 0.7F};
   EXPECT_EQ(most_attended(at_the_end, 2), 1);  // the third is the end marker
   EXPECT_EQ(most_attended(std::vector<float>{0, 0, 0}, 3), 0);
-  EXPECT_EQ(message_of<ValueError>([&] { most_attended(weights, 6); }),
-            "[most_attended] wanted from 1 to 5 words, came 6");
+  test::expect_error<ValueError>([&] { most_attended(weights, 6); },
+                                 "[most_attended] wanted from 1 to 5 words, came 6");
   EXPECT_THROW(most_attended(weights, 0), ValueError);
 }
 
@@ -69,4 +68,4 @@ TEST(alignment, heads_are_ranked_by_their_error_rates) {
 }
 
 }  // namespace
-}  // namespace heed::translate
+}  // namespace heed::study
