@@ -1,11 +1,14 @@
 #include "gradient_flow/align.h"
 
 #include <fmt/format.h>
+#include <heed/study/recorder.h>
+#include <heed/study/report_layers.h>
 #include <heed/tensor/random.h>
 
 #include <algorithm>
 #include <limits>
 
+#include "gradient_flow/data.h"
 #include "translate/corpus/corpus.h"
 #include "translate/eval/teacher_forcing.h"
 #include "translate/training.h"
@@ -25,6 +28,30 @@ void measure_heads(AlignResult& result, Translator& translator, std::span<const 
     if (found == result.heads.end()) found = result.heads.insert(found, {name, {}});
     found->error_rates.push_back(counts.error_rate());
   }
+}
+
+std::vector<study::ReportToken> tokens_of(const std::vector<int64_t>& ids, const Vocabulary& vocabulary) {
+  std::vector<study::ReportToken> tokens;
+  for (const int64_t id : ids) tokens.push_back({vocabulary.word(id), id == Vocabulary::kEnd});
+  return tokens;
+}
+
+/// How each layer looks at the source while it is told the true translation of one sentence. A query is
+/// named by the word that it is to predict.
+std::vector<study::ReportLayer> report_layers(Translator& translator, const SentencePair& pair) {
+  const translate::Encoded example = translate::encode_pair(pair, translator.source(), translator.target(),
+                                                            translator.architecture().length);
+  const bool is_transformer = translator.architecture().kind == translate::ModelKind::transformer;
+  study::Recorder recorder(translator.model(), {is_transformer ? "decoder.*.cross_attention" : "attention"},
+                           {.parameters = false});
+  translator.model().eval();
+  loss_of(translator.model(), side_by_side(std::span(&example, 1))).backward();
+  translator.model().zero_grad();
+  std::vector<study::ReportLayer> layers;
+  for (const auto& record : recorder.record().attention)
+    layers.push_back(study::report_layer(record, 0, tokens_of(example.target, translator.target()),
+                                         tokens_of(example.source, translator.source())));
+  return layers;
 }
 
 Translator new_translator(const AlignOptions& options, const std::vector<SentencePair>& pairs) {
@@ -62,6 +89,8 @@ AlignResult measure_align(const AlignOptions& options) {
       loss += training.step().loss / static_cast<double>(options.every);
   }
   std::ranges::sort(result.heads, {}, &AlignResult::Head::name);
+  const auto words = [](const SentencePair& pair) { return pair.source.size(); };
+  result.layers = report_layers(translator, *std::ranges::max_element(kept_out, {}, words));
   return result;
 }
 
@@ -87,6 +116,7 @@ Findings findings_of(const AlignResult& result) {
       best.name, best.error_rates.front(), best.error_rates.back(), result.lowest, result.steps.back(),
       worst.name, worst.error_rates.back());
   findings.page.title = "Attention that aligns";
+  findings.page.layers = result.layers;
   study::ReportChart chart{.title = "Alignment error rate of each head",
                            .x_label = "steps of training",
                            .y_label = "alignment error rate",

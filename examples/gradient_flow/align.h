@@ -25,6 +25,7 @@ struct AlignResult {
   std::vector<double> losses;  ///< since the measurement before, in nats per target token; NaN at 0
   std::vector<Head> heads;     ///< in the order of the model
   double lowest = 0;           ///< the error rate of the best link for each target word
+  std::vector<study::ReportLayer> layers;  ///< after training, on a sentence that was kept out
 };
 
 AlignResult measure_align(const AlignOptions& options);

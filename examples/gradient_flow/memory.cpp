@@ -10,6 +10,7 @@
 #include <heed/tensor/random.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "gradient_flow/data.h"
 #include "gradient_flow/plain_encoder_decoder.h"
@@ -29,19 +30,21 @@ constexpr int64_t kRanges = 4;
 /// The last steps, whose loss is told.
 constexpr int64_t kLastSteps = 50;
 
-/// The sentences to train on come first, and those that are kept out behind them.
+/// The sentences that are kept out come first, where there still are short ones, and those to train on behind
+/// them.
 struct Task {
   explicit Task(const MemoryOptions& options)
-      : data(translate::task_pairs(options.task, options.longest, kTrainingSentences + options.sentences,
-                                   options.seed)) {
+      : data(translate::task_pairs(options.task, options.longest, options.sentences + kTrainingSentences,
+                                   options.seed)),
+        kept_out(std::span(data.encoded).first(static_cast<size_t>(options.sentences))),
+        training(std::span(data.encoded).subspan(kept_out.size())) {
     for (const Encoded& example : data.encoded)
       if (std::ssize(example.source) == options.longest + 1 && longest.size() < kWatched)
         longest.push_back(example);
   }
-  std::span<const Encoded> training() const { return std::span(data.encoded).first(kTrainingSentences); }
-  std::span<const Encoded> kept_out() const { return std::span(data.encoded).subspan(kTrainingSentences); }
 
   Pairs data;
+  std::span<const Encoded> kept_out, training;
   std::vector<Encoded> longest;
 };
 
@@ -76,15 +79,17 @@ std::vector<translate::Sentence> translate_all(nn::EncoderDecoder& model, const 
   return sentences;
 }
 
+/// NaN where there are no sentences of such lengths.
 double bleu_of(nn::EncoderDecoder& model, const Task& task, int64_t from, int64_t up_to) {
   std::vector<Encoded> chosen;
   std::vector<std::vector<translate::Sentence>> references;
-  for (const Encoded& example : task.kept_out()) {
+  for (const Encoded& example : task.kept_out) {
     const auto length = std::ssize(example.source) - 1;
     if (length < from || length > up_to) continue;
     chosen.push_back(example);
     references.push_back({translate::words(task.data.target.decode(example.target))});
   }
+  if (chosen.empty()) return std::numeric_limits<double>::quiet_NaN();
   return translate::corpus_bleu(translate_all(model, task.data, chosen), references).score;
 }
 
@@ -92,7 +97,7 @@ MemoryCurves measure(const MemoryOptions& options, nn::EncoderDecoder& model, co
                      const std::vector<int64_t>& up_to) {
   MemoryCurves curves;
   curves.before = gradient_by_distance(model, task);
-  translate::Training training(model, task.training(), {.seed = options.seed});
+  translate::Training training(model, task.training, {.seed = options.seed});
   const int64_t last_steps = std::min(kLastSteps, options.steps);
   for (int64_t step = 0; step < options.steps; ++step) {
     const double loss = training.step().loss;
@@ -153,21 +158,22 @@ Findings findings_of(const MemoryResult& result) {
   Table bleu({"letters", "BLEU plain", "BLEU attention"});
   int64_t from = 1;
   for (size_t i = 0; i < result.up_to.size(); ++i) {
-    bleu.add({fmt::format("{} to {}", from, result.up_to[i]),
-              fmt::format("{:.1f}", 100 * result.plain.bleu[i]),
-              fmt::format("{:.1f}", 100 * result.attention.bleu[i])});
+    bleu.add({fmt::format("{} to {}", from, result.up_to[i]), three_digits(100 * result.plain.bleu[i]),
+              three_digits(100 * result.attention.bleu[i])});
     from = result.up_to[i] + 1;
   }
   findings.tables = {gradients, bleu};
   findings.seen = fmt::format(
       "Before training, the letter that was read {} letters before the end gets {} of the last letter's "
-      "gradient without attention, and {} with it. Training teaches the plain model to keep what it has "
-      "read, "
-      "but all of it has to fit into one state: on the longest sentences its BLEU is {:.1f}, and {:.1f} with "
-      "attention, after as many steps (loss {:.3f} and {:.3f} nats per letter).",
+      "gradient without attention, and {} with it; after training {} and {}. What the plain model keeps has "
+      "to "
+      "fit into one state: on the longest sentences its BLEU is {}, and {} with attention after as many "
+      "steps "
+      "(loss {:.3f} and {:.3f} nats per letter).",
       plain_before.size() - 1, three_digits(plain_before.back()), three_digits(with_before.back()),
-      100 * result.plain.bleu.back(), 100 * result.attention.bleu.back(), result.plain.loss,
-      result.attention.loss);
+      three_digits(plain_after.back()), three_digits(with_after.back()),
+      three_digits(100 * result.plain.bleu.back()), three_digits(100 * result.attention.bleu.back()),
+      result.plain.loss, result.attention.loss);
   findings.page.title = "A recurrent encoder-decoder with and without attention";
   const auto distances = counted(plain_before.size());
   const std::vector<double> lengths(result.up_to.begin(), result.up_to.end());

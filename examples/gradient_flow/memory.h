@@ -22,7 +22,7 @@ struct MemoryCurves {
   /// By distance from the source's end, 0 for the last letter: |gradient| of the loss to the embedded letter,
   /// over sentences of the greatest length.
   std::vector<double> before, after;  ///< training
-  std::vector<double> bleu;           ///< of each range of lengths, in [0, 1]
+  std::vector<double> bleu;           ///< of each range of lengths, in [0, 1]; NaN: no sentence
   double loss = 0;                    ///< of the last steps, in nats per letter
 };
 

@@ -5,6 +5,7 @@
 #include <heed/optim/adam.h>
 #include <heed/optim/clip.h>
 #include <heed/study/recorder.h>
+#include <heed/study/report_layers.h>
 #include <heed/tensor/random.h>
 
 #include <algorithm>
@@ -20,13 +21,18 @@ namespace {
 constexpr int64_t kLetters = 16;
 constexpr int64_t kBatch = 64;
 
-/// Random sequences, to be told back to front.
-Variable next_loss(AttentionStack& model, const PathsOptions& options) {
-  const Tensor letters = rand_integers({kBatch, options.length}, 0, kLetters);
-  Tensor wanted = Tensor::empty(letters.shape(), DType::i64);
-  for (int64_t place = 0; place < options.length; ++place)
-    wanted.select(1, place).copy_from(letters.select(1, options.length - 1 - place));
-  return nn::cross_entropy(model(letters), wanted);
+/// Random sequences, to be told back to front: i64 (batch, length) each.
+struct Sequences {
+  explicit Sequences(int64_t length)
+      : letters(rand_integers({kBatch, length}, 0, kLetters)), wanted(letters.clone()) {
+    for (int64_t place = 0; place < length; ++place)
+      wanted.select(1, place).copy_from(letters.select(1, length - 1 - place));
+  }
+  Tensor letters, wanted;
+};
+
+Variable loss_of(AttentionStack& model, const Sequences& batch) {
+  return nn::cross_entropy(model(batch.letters), batch.wanted);
 }
 
 double total(const study::FlowPart& part) {
@@ -44,11 +50,15 @@ LayerShares shares_of(const study::AttentionRecord& record) {
   return shares;
 }
 
-std::vector<LayerShares> measure(AttentionStack& model, const PathsOptions& options) {
-  study::Recorder recorder(model, {"layers.*"}, {.tensors = false, .parameters = false});
-  next_loss(model, options).backward();
+/// What flows into each layer on a new batch.
+study::StepRecord record_of(AttentionStack& model, const Sequences& batch) {
+  study::Recorder recorder(model, {"layers.*"}, {.parameters = false});
+  loss_of(model, batch).backward();
   model.zero_grad();
-  const study::StepRecord& step = recorder.record();
+  return recorder.record();
+}
+
+std::vector<LayerShares> layers_of(const study::StepRecord& step) {
   std::vector<LayerShares> layers;
   for (const auto& record : step.attention) layers.push_back(shares_of(record));
   for (size_t i = 0; i < layers.size(); ++i)
@@ -57,12 +67,22 @@ std::vector<LayerShares> measure(AttentionStack& model, const PathsOptions& opti
   return layers;
 }
 
+/// Each layer on the first sequence of a batch.
+std::vector<study::ReportLayer> report_layers(const study::StepRecord& step, const Sequences& batch) {
+  std::vector<study::ReportToken> tokens;
+  for (const int64_t letter : batch.letters.select(0, 0).to_vector<int64_t>())
+    tokens.push_back({std::string(1, static_cast<char>('a' + letter))});
+  std::vector<study::ReportLayer> layers;
+  for (const auto& record : step.attention) layers.push_back(study::report_layer(record, 0, tokens, tokens));
+  return layers;
+}
+
 double train(AttentionStack& model, const PathsOptions& options) {
   optim::Adam optimizer(model.named_parameters(), {.lr = 0.003});
   double last = 0;
   for (int64_t step = 0; step < options.steps; ++step) {
     optimizer.zero_grad();
-    const Variable loss = next_loss(model, options);
+    const Variable loss = loss_of(model, Sequences(options.length));
     loss.backward();
     optim::clip_grad_norm(model.parameters(), 1);
     optimizer.step();
@@ -71,12 +91,20 @@ double train(AttentionStack& model, const PathsOptions& options) {
   return last;
 }
 
-PathsModel measure(const std::string& name, const AttentionStackOptions& stack, const PathsOptions& options) {
+struct Measured {
+  PathsModel model;
+  std::vector<study::ReportLayer> layers;  // after training
+};
+
+Measured measure(const std::string& name, const AttentionStackOptions& stack, const PathsOptions& options) {
   manual_seed(options.seed);
   AttentionStack model(stack);
-  PathsModel result{.name = name, .before = measure(model, options), .after = {}};
-  result.loss = train(model, options);
-  result.after = measure(model, options);
+  const Sequences batch(options.length);
+  Measured result{{.name = name, .before = layers_of(record_of(model, batch)), .after = {}}, {}};
+  result.model.loss = train(model, options);
+  const study::StepRecord after = record_of(model, batch);
+  result.model.after = layers_of(after);
+  result.layers = report_layers(after, batch);
   return result;
 }
 
@@ -88,11 +116,13 @@ PathsResult measure_paths(const PathsOptions& options) {
   many.heads = options.heads;
   bare.residual = false;
   additive.score = nn::ScoreKind::additive;
-  return {.one_head = measure("one head", one, options),
-          .many_heads = measure(fmt::format("{} heads", options.heads), many, options),
-          .additive = measure("additive", additive, options),
-          .no_residual = measure("no residual", bare, options),
-          .guess = std::log(static_cast<double>(kLetters))};
+  const Measured with_many = measure(fmt::format("{} heads", options.heads), many, options);
+  return {.one_head = measure("one head", one, options).model,
+          .many_heads = with_many.model,
+          .additive = measure("additive", additive, options).model,
+          .no_residual = measure("no residual", bare, options).model,
+          .guess = std::log(static_cast<double>(kLetters)),
+          .layers = with_many.layers};
 }
 
 namespace {
@@ -161,6 +191,7 @@ Findings findings_of(const PathsResult& result) {
       100 * additive.before.front().key, 100 * additive.before.front().query, 100 * most_by_scores(one.after),
       bare.loss, one.loss, result.many_heads.loss, additive.loss, result.guess);
   findings.page.title = "Who gets the gradient";
+  findings.page.layers = result.layers;
   for (const PathsModel* model : models_of(result)) {
     findings.page.charts.push_back(shares_chart(*model, "before training", &PathsModel::before));
     findings.page.charts.push_back(shares_chart(*model, "after training", &PathsModel::after));

@@ -29,7 +29,8 @@ struct PathsModel {
 
 struct PathsResult {
   PathsModel one_head, many_heads, additive, no_residual;
-  double guess = 0;  ///< the loss where every letter is as likely as another
+  double guess = 0;                        ///< the loss where every letter is as likely as another
+  std::vector<study::ReportLayer> layers;  ///< of many_heads after training, on one sequence
 };
 
 PathsResult measure_paths(const PathsOptions& options);

@@ -30,6 +30,12 @@ TEST(AlignTest, a_head_learns_which_word_translates_which) {
   EXPECT_GT(before, 0.6);
   EXPECT_LT(after, 0.5);
   EXPECT_EQ(result.heads[5].name, "L1H1");
+  ASSERT_EQ(result.layers.size(), 2);
+  EXPECT_EQ(result.layers[1].name, "decoder.layers.1.cross_attention");
+  EXPECT_EQ(result.layers[1].keys.back().text, "<eos>");
+  EXPECT_TRUE(result.layers[1].keys.back().special);
+  const auto queries = std::ssize(result.layers[1].queries), keys = std::ssize(result.layers[1].keys);
+  EXPECT_EQ(result.layers[1].gradients.shape(), Shape({4, queries, keys}));
   EXPECT_EQ(findings_of(result).page.charts.size(), 2);
 }
 
@@ -37,6 +43,8 @@ TEST(AlignTest, bahdanau_has_one_head) {
   const AlignResult result = measure_align(
       {.model = translate::ModelKind::bahdanau, .pairs = 60, .sentences = 10, .steps = 3, .every = 2});
   EXPECT_EQ(result.heads.size(), 1);
+  ASSERT_EQ(result.layers.size(), 1);
+  EXPECT_EQ(result.layers[0].name, "attention");
   EXPECT_EQ(result.steps, (std::vector<double>{0, 2})) << "a measurement after each two steps";
 }
 

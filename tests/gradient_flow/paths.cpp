@@ -25,6 +25,9 @@ TEST(PathsTest, shares_add_up_to_one_in_every_model) {
   EXPECT_NE(result.one_head.after[0].value, result.one_head.before[0].value) << "it has been trained";
   EXPECT_EQ(result.many_heads.name, "3 heads");
   EXPECT_EQ(findings_of(result).page.charts.size(), 8);
+  ASSERT_EQ(result.layers.size(), 3);
+  EXPECT_EQ(result.layers[0].weights.shape(), Shape({3, 5, 5})) << "(heads, queries, keys)";
+  EXPECT_EQ(result.layers[0].flows.at(0).parts.size(), 4);
 }
 
 TEST(PathsTest, before_training_the_residual_and_the_values_pass_nearly_all) {
