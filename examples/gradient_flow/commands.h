@@ -9,5 +9,8 @@ namespace heed::gradient_flow {
 
 void add_norm(CLI::App& app);
 void add_scale(CLI::App& app);
+void add_memory(CLI::App& app);
+void add_paths(CLI::App& app);
+void add_align(CLI::App& app);
 
 }  // namespace heed::gradient_flow

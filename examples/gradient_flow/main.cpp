@@ -13,6 +13,9 @@ int main(int argc, char** argv) {
   });
   heed::gradient_flow::add_norm(app);
   heed::gradient_flow::add_scale(app);
+  heed::gradient_flow::add_memory(app);
+  heed::gradient_flow::add_paths(app);
+  heed::gradient_flow::add_align(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
