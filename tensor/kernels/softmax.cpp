@@ -1,5 +1,6 @@
 #include <heed/tensor/kernels/softmax.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -57,7 +58,10 @@ using internal::Table;
 template <class T>
 T log_sum_exp(const T* row, int64_t count) {
   const T top = internal::lane_max<T>(count, [=](int64_t i) { return row[i]; });
-  if (std::isinf(top)) return top;
+  if (std::isinf(top)) {
+    const bool has_nan = top < 0 && std::any_of(row, row + count, [](T v) { return std::isnan(v); });
+    return has_nan ? std::numeric_limits<T>::quiet_NaN() : top;
+  }
   const T total = internal::lane_sum<T>(count, [=](int64_t i) { return internal::fast_exp(row[i] - top); });
   return top + std::log(total);
 }
