@@ -20,16 +20,27 @@ std::optional<DotProductAttention> dot_product_attention(const BahdanauOptions& 
   return std::optional<DotProductAttention>(std::in_place, DotProductAttentionOptions{.dropout = o.dropout});
 }
 
+GRUOptions encoder_options(const BahdanauOptions& o) {
+  if (o.attentive && o.width % 2 != 0)
+    raise<ValueError>("[Bahdanau] wanted an even width to read both ways, came {}", o.width);
+  return {.inputs = o.width,
+          .hidden = o.attentive ? o.width / 2 : o.width,
+          .layers = o.layers,
+          .dropout = o.dropout,
+          .bidirectional = o.attentive};
+}
+
 }  // namespace
 
 Bahdanau::Bahdanau(const BahdanauOptions& o)
     : source_embedding_({.rows = o.source_vocabulary, .width = o.width}),
       target_embedding_({.rows = o.target_vocabulary, .width = o.width}),
-      encoder_({.inputs = o.width, .hidden = o.width, .layers = o.layers, .dropout = o.dropout}),
+      encoder_(encoder_options(o)),
       additive_(additive_attention(o)),
       dot_(dot_product_attention(o)),
       decoder_({.inputs = 2 * o.width, .hidden = o.width, .layers = o.layers, .dropout = o.dropout}),
-      output_({.inputs = o.width, .outputs = o.target_vocabulary}) {
+      is_attentive_(o.attentive),
+      output_({.inputs = o.attentive ? 2 * o.width : o.width, .outputs = o.target_vocabulary}) {
   child("source_embedding", source_embedding_);
   child("target_embedding", target_embedding_);
   child("encoder", encoder_);
@@ -41,7 +52,12 @@ Bahdanau::Bahdanau(const BahdanauOptions& o)
 
 std::pair<Bahdanau::Memory, RecurrentState> Bahdanau::encode(const Tensor& source,
                                                              const Tensor& source_lengths) {
-  auto [values, state] = encoder_(source_embedding_(source), source_lengths);
+  const Variable embedded = source_embedding_(source);
+  auto [values, state] = encoder_(embedded, source_lengths);
+  if (is_attentive_) {
+    values = values + embedded;
+    state = decoder_.zero_state(source.size(0));
+  }
   Variable keys = additive_ ? additive_->project_keys(values) : values;
   return {{std::move(values), std::move(keys), source_lengths}, std::move(state)};
 }
@@ -54,13 +70,17 @@ Attended Bahdanau::attend(const RecurrentState& state, const Memory& memory) {
 }
 
 Variable Bahdanau::advance(const Variable& embedded, const Variable& context, RecurrentState& state) {
-  return decoder_.step(concat({context.squeeze(1), embedded}, 1), state);
+  const Variable found = context.squeeze(1);
+  const Variable output = decoder_.step(concat({found, embedded}, 1), state);
+  return is_attentive_ ? concat({output, found}, 1) : output;
 }
 
 Variable Bahdanau::forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in) {
   auto [memory, state] = encode(source, source_lengths);
-  std::vector<Variable> steps = unstack(target_embedding_(target_in), 1);
-  if (steps.empty()) return output_(target_embedding_(target_in));  // (batch, 0, vocabulary)
+  const Variable words = target_embedding_(target_in);
+  std::vector<Variable> steps = unstack(words, 1);
+  if (steps.empty())
+    return output_(is_attentive_ ? concat({words, words}, 2) : words);  // (batch, 0, vocabulary)
   for (Variable& step : steps) step = advance(step, attend(state, memory).output, state);
   return output_(stack(steps, 1));
 }

@@ -149,6 +149,14 @@ std::vector<std::pair<std::string, Module*>> Module::named_modules() {
   return all;
 }
 
+std::vector<std::pair<std::string, Module*>> Module::named_uses() {
+  std::vector<std::pair<std::string, Module*>> all{{"", this}};
+  for (const auto& [name, module] : children_)
+    for (const auto& [below, use] : module->named_uses())
+      all.emplace_back(below.empty() ? name : joined(name, below), use);
+  return all;
+}
+
 void Module::apply(const std::function<void(Module&)>& f) {
   for (const auto& [name, module] : named_modules()) f(*module);
 }

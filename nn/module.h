@@ -80,6 +80,8 @@ class Module {
   const NamedVariables& own_parameters() const { return parameters_; }
   /// This module under the name "" and all below it, each once, parents first.
   std::vector<std::pair<std::string, Module*>> named_modules();
+  /// The same, but a module that is used in several places comes under each of its names.
+  std::vector<std::pair<std::string, Module*>> named_uses();
   /// f on this module and on each one below it, parents first.
   void apply(const std::function<void(Module&)>& f);
 

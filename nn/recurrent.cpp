@@ -66,9 +66,9 @@ Variable run_layer(Cell& cell, const Variable& sequence, const Schedule& schedul
 template <class Cell, class Options>
 void add_cell(ModuleList<Cell>& cells, int64_t inputs, const Options& options) {
   if constexpr (std::is_same_v<Cell, RNNCell>)
-    cells.add(inputs, options.hidden, options.activation);
+    cells.add(inputs, options.hidden, options.activation, options.bias);
   else
-    cells.add(inputs, options.hidden);
+    cells.add(inputs, options.hidden, options.bias);
 }
 
 }  // namespace

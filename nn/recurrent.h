@@ -11,6 +11,7 @@ struct RecurrentOptions {
   int64_t layers = 1;
   double dropout = 0;          ///< between layers
   bool bidirectional = false;  ///< each layer reads backwards too
+  bool bias = true;            ///< both of each cell
 };
 
 struct RNNOptions {
@@ -19,6 +20,7 @@ struct RNNOptions {
   int64_t layers = 1;
   double dropout = 0;          ///< between layers
   bool bidirectional = false;  ///< each layer reads backwards too
+  bool bias = true;            ///< both of each cell
   ActivationKind activation = ActivationKind::tanh;
 };
 

@@ -22,10 +22,11 @@ Variable where_active(const Tensor& active, const Variable& next, const Variable
 
 }  // namespace
 
-GRUCell::GRUCell(int64_t inputs, int64_t hidden) : hidden_(hidden) {
+GRUCell::GRUCell(int64_t inputs, int64_t hidden, bool bias) : hidden_(hidden) {
   check_sizes(kName, inputs, hidden);
   weight_ih_ = parameter("weight_ih", xavier_uniform({3 * hidden, inputs}));
   weight_hh_ = parameter("weight_hh", xavier_uniform({3 * hidden, hidden}));
+  if (!bias) return;
   bias_ih_ = parameter("bias_ih", fan_in_uniform({3 * hidden}, hidden));
   bias_hh_ = parameter("bias_hh", fan_in_uniform({3 * hidden}, hidden));
 }
@@ -40,11 +41,12 @@ Variable GRUCell::forward(const Variable& x, const Variable& h) { return advance
 
 Variable GRUCell::zero_state(int64_t batch) const { return zeros({batch, hidden_}, weight_hh_.dtype()); }
 
-RNNCell::RNNCell(int64_t inputs, int64_t hidden, ActivationKind activation)
+RNNCell::RNNCell(int64_t inputs, int64_t hidden, ActivationKind activation, bool bias)
     : hidden_(hidden), activation_(activation) {
   check_sizes(kName, inputs, hidden);
   weight_ih_ = parameter("weight_ih", xavier_uniform({hidden, inputs}));
   weight_hh_ = parameter("weight_hh", xavier_uniform({hidden, hidden}));
+  if (!bias) return;
   bias_ih_ = parameter("bias_ih", fan_in_uniform({hidden}, hidden));
   bias_hh_ = parameter("bias_hh", fan_in_uniform({hidden}, hidden));
 }
@@ -60,10 +62,11 @@ Variable RNNCell::forward(const Variable& x, const Variable& h) { return advance
 
 Variable RNNCell::zero_state(int64_t batch) const { return zeros({batch, hidden_}, weight_hh_.dtype()); }
 
-LSTMCell::LSTMCell(int64_t inputs, int64_t hidden) : hidden_(hidden) {
+LSTMCell::LSTMCell(int64_t inputs, int64_t hidden, bool bias) : hidden_(hidden) {
   check_sizes(kName, inputs, hidden);
   weight_ih_ = parameter("weight_ih", xavier_uniform({4 * hidden, inputs}));
   weight_hh_ = parameter("weight_hh", xavier_uniform({4 * hidden, hidden}));
+  if (!bias) return;
   bias_ih_ = parameter("bias_ih", fan_in_uniform({4 * hidden}, hidden));
   bias_hh_ = parameter("bias_hh", fan_in_uniform({4 * hidden}, hidden));
 }

@@ -19,7 +19,7 @@ class GRUCell : public Layer<GRUCell> {
   using State = Variable;  ///< h
   static constexpr const char* kName = "GRU";
 
-  GRUCell(int64_t inputs, int64_t hidden);
+  GRUCell(int64_t inputs, int64_t hidden, bool bias = true);
   /// x (batch, inputs), h (batch, hidden) -> the next h.
   Variable forward(const Variable& x, const Variable& h);
   /// W_i x + b_i for any leading axes: (..., inputs) -> (..., 3 hidden).
@@ -43,7 +43,7 @@ class RNNCell : public Layer<RNNCell> {
   using State = Variable;  ///< h
   static constexpr const char* kName = "RNN";
 
-  RNNCell(int64_t inputs, int64_t hidden, ActivationKind activation = ActivationKind::tanh);
+  RNNCell(int64_t inputs, int64_t hidden, ActivationKind activation = ActivationKind::tanh, bool bias = true);
   /// As those of GRUCell, with projections (..., hidden).
   Variable forward(const Variable& x, const Variable& h);
   Variable project(const Variable& x) const;
@@ -76,7 +76,7 @@ class LSTMCell : public Layer<LSTMCell> {
   using State = LSTMState;
   static constexpr const char* kName = "LSTM";
 
-  LSTMCell(int64_t inputs, int64_t hidden);
+  LSTMCell(int64_t inputs, int64_t hidden, bool bias = true);
   /// As those of GRUCell, with projections (..., 4 hidden).
   LSTMState forward(const Variable& x, const LSTMState& state);
   Variable project(const Variable& x) const;

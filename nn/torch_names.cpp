@@ -94,9 +94,10 @@ std::string torch_name(const std::map<std::string, Module*>& modules, std::strin
 /// Our tensors that make up one of PyTorch's: several where it packs them, one below the other.
 using Parts = std::vector<Tensor>;
 
-/// By PyTorch's names, a tied parameter under each of its own.
+/// By PyTorch's names; a parameter that is tied, or of a module that is used in several places, under each of
+/// its own.
 std::map<std::string, Parts> parts_by_torch_name(Module& module) {
-  const auto list = module.named_modules();
+  const auto list = module.named_uses();
   const std::map<std::string, Module*> modules(list.begin(), list.end());
   State rest = module.state_dict();  // in the end the buffers
   std::map<std::string, Parts> parts;

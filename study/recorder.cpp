@@ -25,7 +25,7 @@ class Recorder::Watching {
 
   const StepRecord& record() {
     StepRecord step;
-    step.step = static_cast<int64_t>(steps_.size()) + 1;
+    step.step = ++count_;
     const auto residuals = residuals_ ? residuals_->sources() : std::vector<ResidualSource>();
     for (const auto& layer : layers_) {
       auto seen = internal::attention_records(layer->points);
@@ -36,6 +36,7 @@ class Recorder::Watching {
     for (size_t i = 0; i < parameters_.size(); ++i) step.parameters.push_back(record_parameter(i));
     if (!options_.tensors) drop_tensors(step);
     discard();
+    if (options_.keep > 0 && steps_.size() == options_.keep) steps_.erase(steps_.begin());
     return steps_.emplace_back(std::move(step));
   }
 
@@ -87,6 +88,7 @@ class Recorder::Watching {
   std::optional<internal::ResidualLogs> residuals_;
   NamedVariables parameters_;
   std::vector<Tensor> before_;
+  int64_t count_ = 0;
   std::vector<StepRecord> steps_;
 };
 

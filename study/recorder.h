@@ -13,6 +13,7 @@ struct RecorderOptions {
   bool tensors = true;     ///< keep the values and gradients themselves, beside their statistics
   bool flows = true;       ///< work out by which path gradient came
   bool parameters = true;  ///< gradients and updates of all parameters
+  size_t keep = 0;         ///< how many of the last steps to keep; 0: all of them
 };
 
 /// Watches what flows through a model by name, and changes no bit of it:
@@ -34,8 +35,9 @@ class Recorder {
   /// Closes a step: gathers what was shown since the last one, with the gradients that came, and forgets it.
   /// To be called after backward and before parameters change, so that flows are those of the weights that
   /// were used.
+  /// The record stays where it is until the next one.
   const StepRecord& record();
-  /// All of them, the first one first.
+  /// All that are kept, the first one first.
   const std::vector<StepRecord>& steps() const;
   /// Forgets what was shown since the last record, as that of a pass that is none of the steps.
   void discard();

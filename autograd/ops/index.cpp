@@ -20,17 +20,16 @@ Variable scatter_add(const Shape& shape, int64_t axis, const Tensor& index, cons
 }
 
 Variable index_select(const Variable& x, int64_t axis, const Tensor& ids) {
-  axis = normalize_axis("index_select", axis, x.rank());
   return record("index_select", kernels::index_select(x.data(), axis, ids), {&x},
                 [axis, shape = x.shape(), ids = SavedTensor(ids)](Backward& back) {
-                  back.give(0, [&] {
-                    // The same id for all elements of a slice: (count) -> (1, ..., count, ..., 1) -> grad's
-                    // shape
-                    Shape along = Dims::filled(shape.rank(), 1);
-                    along[axis] = back.value(ids).numel();
-                    const Tensor index = back.value(ids).reshape(along).expand(back.grad().shape());
-                    return scatter_add(shape, axis, index, back.grad());
-                  });
+                  back.give(0, [&] { return index_add(shape, axis, back.value(ids), back.grad()); });
+                });
+}
+
+Variable index_add(const Shape& shape, int64_t axis, const Tensor& ids, const Variable& source) {
+  return record("index_add", kernels::index_add(shape, axis, ids, source.data()), {&source},
+                [axis, ids = SavedTensor(ids)](Backward& back) {
+                  back.give(0, [&] { return index_select(back.grad(), axis, back.value(ids)); });
                 });
 }
 

@@ -18,4 +18,8 @@ Variable scatter_add(const Shape& shape, int64_t axis, const Tensor& index, cons
 /// The slices ids[0], ids[1], ... along an axis: x (..., size, ...), ids (count) -> (..., count, ...).
 Variable index_select(const Variable& x, int64_t axis, const Tensor& ids);
 
+/// The adjoint of index_select: zeros of `shape`, to whose slices ids[0], ids[1], ... along an axis those of
+/// `source` are added.
+Variable index_add(const Shape& shape, int64_t axis, const Tensor& ids, const Variable& source);
+
 }  // namespace heed

@@ -26,8 +26,12 @@ Variable logsumexp(const Variable& x, const Dims& axes, bool keep_axes) {
   Tensor y = kernels::logsumexp(x.data(), axes, keep_axes);
   const Shape kept = reduced_shape("logsumexp", x.shape(), axes, true);
   return record("logsumexp", y, {&x}, [kept, x = Saved(x), y = SavedOutput(y)](Backward& back) {
-    back.give(
-        0, [&] { return reshape(back.grad(), kept) * weights(back.value(x), reshape(back.value(y), kept)); });
+    back.give(0, [&]() -> Variable {
+      const Variable in = back.value(x), grad = reshape(back.grad(), kept),
+                     total = reshape(back.value(y), kept);
+      if (!back.create_graph()) return kernels::logsumexp_backward(grad.data(), in.data(), total.data());
+      return grad * weights(in, total);
+    });
   });
 }
 

@@ -10,7 +10,7 @@ namespace {
 using nlohmann::json;
 
 int64_t size_at(const json& config, const char* key) {
-  constexpr int64_t kMost = 1 << 16;
+  constexpr int64_t kMost = Architecture::kLargestSize;
   const auto value = config.at(key).get<int64_t>();
   if (value < 1 || value > kMost) raise<ValueError>("wanted \"{}\" in [1, {}], came {}", key, kMost, value);
   return value;
@@ -30,6 +30,7 @@ Architecture read(const json& config) {
       .length = size_at(config, "length"),
       .dropout = config.at("dropout").get<double>(),
       .score = static_cast<nn::ScoreKind>(place_at(config, "score", score_names())),
+      .attentive = config.at("attentive").get<bool>(),
       .position = static_cast<nn::PositionKind>(place_at(config, "position", position_names())),
       .norm = static_cast<nn::NormPlace>(place_at(config, "norm", norm_names()))};
   if (!(a.dropout >= 0 && a.dropout <= 1))
@@ -77,7 +78,8 @@ std::unique_ptr<nn::EncoderDecoder> build_model(const Architecture& a, int64_t s
                                                               .width = a.width,
                                                               .layers = a.layers,
                                                               .dropout = a.dropout,
-                                                              .score = a.score});
+                                                              .score = a.score,
+                                                              .attentive = a.attentive});
   return std::make_unique<nn::TransformerModel>(
       nn::TransformerModelOptions{.source_vocabulary = source_words,
                                   .target_vocabulary = target_words,
@@ -100,6 +102,7 @@ std::string to_json(const Architecture& a) {
                     {"length", a.length},
                     {"dropout", a.dropout},
                     {"score", score_names().at(static_cast<int64_t>(a.score))},
+                    {"attentive", a.attentive},
                     {"position", position_names().at(static_cast<int64_t>(a.position))},
                     {"norm", norm_names().at(static_cast<int64_t>(a.norm))}};
   return config.dump(2) + "\n";

@@ -20,6 +20,8 @@ const Names& norm_names();      ///< of nn::NormPlace
 
 /// What a model is made from, apart from its vocabularies.
 struct Architecture {
+  static constexpr int64_t kLargestSize = 1 << 16;
+
   ModelKind kind = ModelKind::transformer;
   int64_t width = 0;
   int64_t feed_forward = 0;
@@ -27,7 +29,8 @@ struct Architecture {
   int64_t layers = 0;
   int64_t length = 0;  ///< the longest sentence in ids, the end marker included
   double dropout = 0;
-  nn::ScoreKind score = nn::ScoreKind::additive;             ///< of Bahdanau's model
+  nn::ScoreKind score = nn::ScoreKind::additive;             ///< of Bahdanau's model, as is
+  bool attentive = false;                                    ///< this
   nn::PositionKind position = nn::PositionKind::sinusoidal;  ///< of the Transformer, as is
   nn::NormPlace norm = nn::NormPlace::post;                  ///< this
 

@@ -12,20 +12,37 @@
 
 namespace heed::translate {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Recipe, data, strict, preset, model, score, position, norm, examples,
-                                   holdout, lr, warmup_steps, bucket, seed, epochs, steps)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Recipe, data, strict, preset, model, score, position, norm, attentive,
+                                   dropout, length, examples, holdout, lr, warmup_steps, bucket, seed, epochs,
+                                   steps)
 
 namespace {
 
 using nlohmann::json;
 
-/// The embedded corpus is larger and its sentences longer than the toy set: these make a good translator of
-/// it.
-constexpr int64_t kCorpusExamples = 6000;
 constexpr int64_t kEmbeddedEpochs = 20;
+/// The embedded corpus is larger and its sentences longer than the toy set. So many make a good translator of
+/// it; two GRUs want all of it.
+constexpr int64_t kCorpusExamples = 6000;
+/// Two GRUs on the corpus, and all models on the made-up languages, which have one rule and no exceptions,
+/// learn it soonest without dropout and at a high rate that warms up and falls.
+constexpr double kHighRate = 0.01;
+constexpr int64_t kHighRateWarmup = 500;
 
 /// What need not be as it was when a training goes on.
 const std::set<std::string> kMayChange{"data", "strict", "epochs", "steps"};
+
+/// What suits data that comes with the program.
+void suit_embedded(Recipe& r) {
+  const bool is_corpus = r.data.empty(), is_recurrent = r.model == "bahdanau";
+  r.holdout = kEmbeddedHoldout;
+  r.epochs = kEmbeddedEpochs;
+  r.examples = is_corpus && !is_recurrent ? kCorpusExamples : 0;
+  if (is_corpus && !is_recurrent) return;
+  r.attentive = is_corpus;
+  r.dropout = 0;
+  if (r.preset == "toy") r.lr = kHighRate, r.warmup_steps = kHighRateWarmup;
+}
 
 /// What suits the model, the preset and the data that were asked for.
 Recipe defaults(const json& given) {
@@ -40,15 +57,9 @@ Recipe defaults(const json& given) {
   r.lr = preset.lr;
   r.warmup_steps = preset.warmup_steps;
   r.epochs = preset.epochs;
-  if (!is_embedded(r.data)) return r;
-  r.examples = 0;
-  r.holdout = kEmbeddedHoldout;
-  r.epochs = kEmbeddedEpochs;
-  if (!r.data.empty()) return r;
-  r.examples = kCorpusExamples;
-  // Two GRUs learn it slower: all of it, twice the time, and a higher rate that warms up and falls.
-  if (r.model == "bahdanau" && r.preset == "toy")
-    r.examples = 0, r.epochs = 40, r.lr = 0.01, r.warmup_steps = 500;
+  r.dropout = preset.dropout;
+  r.length = std::max(preset.length, longest_sentence(r.data) + 1);
+  if (is_embedded(r.data)) suit_embedded(r);
   return r;
 }
 
@@ -79,6 +90,7 @@ Recipe make_recipe(const json& given) {
   all.update(how_long(given));
   auto recipe = all.get<Recipe>();
   expect_belongs(given, "score", recipe.model, "bahdanau");
+  expect_belongs(given, "attentive", recipe.model, "bahdanau");
   expect_belongs(given, "position", recipe.model, "transformer");
   expect_belongs(given, "norm", recipe.model, "transformer");
   return recipe;
@@ -102,8 +114,10 @@ Recipe continued(const Recipe& recipe, const json& given) {
 Architecture architecture_of(const Recipe& recipe) {
   Architecture architecture = architecture_of(preset_by_name(recipe.preset),
                                               static_cast<ModelKind>(model_names().place(recipe.model)));
-  architecture.length = std::max(architecture.length, longest_sentence(recipe.data) + 1);
+  architecture.dropout = recipe.dropout;
+  architecture.length = recipe.length;
   architecture.score = static_cast<nn::ScoreKind>(score_names().place(recipe.score));
+  architecture.attentive = recipe.attentive;
   architecture.position = static_cast<nn::PositionKind>(position_names().place(recipe.position));
   architecture.norm = static_cast<nn::NormPlace>(norm_names().place(recipe.norm));
   return architecture;

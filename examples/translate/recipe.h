@@ -15,6 +15,9 @@ struct Recipe {
   bool strict = false;  ///< a line that holds no pair is an error
   std::string preset;
   std::string model, score, position, norm;
+  bool attentive = false;  ///< see nn::Bahdanau
+  double dropout = 0;
+  int64_t length = 0;    ///< ids of a sentence, the end marker included; longer ones are cut
   int64_t examples = 0;  ///< pairs that are read; 0: all
   int64_t holdout = 0;   ///< sources with crc32(source) % holdout == 0 are kept out of training; 0: none
   double lr = 0;

@@ -19,20 +19,25 @@ function rangeOf(values, log) {
   return log ? [low / 2, high * 2] : [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
 }
 
-/** About `count` round numbers between the ends. */
-function ticksOf(low, high, log, count) {
+/** About `count` round numbers between the ends; whole ones where the axis counts something. */
+function ticksOf(low, high, log, count, whole = false) {
   if (log && high / low >= 10) return powersOfTen(low, high, count);
   const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].find((factor) => factor * power >= rough) * power;
+  const round = [1, 2, 5, 10].find((factor) => factor * power >= rough) * power;
+  const step = whole ? Math.max(1, round) : round;
   const ticks = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) ticks.push(i * step);
   return ticks;
 }
 
+/** Powers of ten, and twice and five times them where they are few. */
 function powersOfTen(low, high, count) {
   const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9);
   const step = Math.max(1, Math.ceil((last - first + 1) / count));
+  const factors = last - first < 2 ? [1, 2, 5] : [1];
   const ticks = [];
-  for (let power = first; power <= last; power += step) ticks.push(10 ** power);
-  return ticks;
+  for (let power = first - step; power <= last; power += step) {
+    ticks.push(...factors.map((factor) => factor * 10 ** power));
+  }
+  return ticks.filter((tick) => tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9));
 }

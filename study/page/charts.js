@@ -5,11 +5,15 @@ const chartSize = { height: 280, left: 58, right: 12, top: 26, bottom: 40 };
 /** Up to eight lines get colours of their own; more of them are taken to be in order, as layers are. */
 function lineColours(count) {
   if (count <= 8) return Array.from({ length: count }, (_, i) => `var(--line-${i})`);
-  return Array.from({ length: count }, (_, i) =>
-    `color-mix(in oklab, var(--order-0), var(--order-1) ${Math.round(i / (count - 1) * 100)}%)`);
+  return Array.from({ length: count }, (_, i) => {
+    const place = i / (count - 1) * 3, below = Math.min(2, Math.floor(place));
+    const part = Math.round((place - below) * 100);
+    return `color-mix(in oklab, var(--order-${below}), var(--order-${below + 1}) ${part}%)`;
+  });
 }
 
 const mostRead = 16;  // lines, at one place
+const mostDots = 40;  // of a line: where there are more they would hide it
 
 const isShown = (value, log) => Number.isFinite(value) && (!log || value > 0);
 
@@ -86,13 +90,14 @@ class Chart {
   drawPicture([x0, x1], [y0, y1]) {
     const width = this.picture.clientWidth, { height, left, right, top, bottom } = chartSize;
     const { logX, logY, xLabel, yLabel } = this.data;
+    const isCount = this.places.every(Number.isInteger);
     this.toX = makeAxisScale(x0, x1, logX, left, width - right);
     this.toY = makeAxisScale(y0, y1, logY, height - bottom, top);
     this.cursor = makeSvg('line', { class: 'cursor', y1: top, y2: height - bottom, visibility: 'hidden' });
     this.picture.replaceChildren(make('span', { class: 'y-label' }, yLabel),
       makeSvg('svg', { width, height, 'aria-hidden': 'true' },
         ...ticksOf(y0, y1, logY, 5).map((y) => this.yTick(y, width)),
-        ...ticksOf(x0, x1, logX, width < 500 ? 4 : 8).map((x) => this.xTick(x)),
+        ...ticksOf(x0, x1, logX, width < 500 ? 4 : 8, isCount).map((x) => this.xTick(x)),
         makeSvg('text', { x: width - right, y: height - 4, class: 'end' }, xLabel),
         ...this.shown.map((line) => this.curve(line, width)), this.cursor));
   }
@@ -112,8 +117,12 @@ class Chart {
 
   curve({ index, points }, width) {
     const path = curvePath(thinned(points, this.toX, width), this.toX, this.toY);
-    const curve = makeSvg('path', { class: 'curve', 'data-line': index, d: path });
-    curve.style.stroke = this.colours[index];
+    const curve = makeSvg('g', { class: 'curve', 'data-line': index }, makeSvg('path', { d: path }));
+    if (points.length <= mostDots) {
+      curve.append(...points.filter(Boolean).map(([x, y]) =>
+        makeSvg('circle', { cx: this.toX(x), cy: this.toY(y), r: 2.5 })));
+    }
+    curve.style.color = this.colours[index];
     return curve;
   }
 

@@ -86,9 +86,10 @@ TableRow<T> sum_columns_of(size_t count, Term term) {
   TableRow<T> total{};
   for (size_t begin = 0; begin < count; begin += kRows) {
     TableRow<T> part{};
-    for (size_t row = begin; row < std::min(count, begin + kRows); ++row)
+    for (size_t row = begin; row < std::min(count, begin + kRows); ++row) {
 #pragma omp simd
       for (size_t i = 0; i < kTableWidth; ++i) part[i] += term(row, i);
+    }
 #pragma omp simd
     for (size_t i = 0; i < kTableWidth; ++i) total[i] += part[i];
   }
@@ -100,9 +101,10 @@ template <class T>
 TableRow<T> largest_of(const Table<T>& table) {
   TableRow<T> top;
   top.fill(-std::numeric_limits<T>::infinity());
-  for (const TableRow<T>& row : table)
+  for (const TableRow<T>& row : table) {
 #pragma omp simd
     for (size_t i = 0; i < kTableWidth; ++i) top[i] = row[i] > top[i] ? row[i] : top[i];
+  }
   return top;
 }
 

@@ -6,7 +6,9 @@
 
 #include <heed/tensor/internal/vector_math.h>
 
-/// The two forms of the Gaussian error linear unit and their slopes, number by number.
+/// The two forms of the Gaussian error linear unit and their slopes, number by number. The slopes are long
+/// enough for the compiler to call them unless they are said to be inline, and around a call no loop
+/// vectorizes.
 namespace heed::internal {
 
 /// Beyond -40 and 40 Phi is 0 or 1 and its density 0, and the tanh form's sigmoid 0 or 1, in f32 and f64
@@ -48,7 +50,7 @@ T exact_form(T x) {
 }
 
 template <class T>
-T exact_form_slope(T any) {
+inline T exact_form_slope(T any) {
   const T x = bounded(any);
   return normal_below(x) + x * normal_density(x);
 }
@@ -77,7 +79,7 @@ T tanh_form(T x) {
 
 /// s + x s (1 - s) (2 a)' with s the sigmoid; s (1 - s) = e / (1 + e)^2 with e = exp(-|2 a|).
 template <class T>
-T tanh_form_slope(T any) {
+inline T tanh_form_slope(T any) {
   const T x = bounded(any);
   const T inner = twice_inner(x), e = fast_exp(-std::abs(inner)), below = T(1) / (T(1) + e);
   const T s = inner < T(0) ? e * below : below;

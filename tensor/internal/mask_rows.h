@@ -63,8 +63,21 @@ class MaskRows {
     if (keep_.defined()) {
       const auto& s = keep_.strides();
       const bool* keep = keep_.template data<bool>() + b * s[0] + h * s[1] + q * s[2];
-      for (int64_t k = 0; k < count; ++k)
-        if (!keep[k * s[3]]) row[k] = value;
+      if (s[3] == 1) {
+        fill_where_not(row, reinterpret_cast<const uint8_t*>(keep), count, value);
+      } else {
+        for (int64_t k = 0; k < count; ++k)
+          if (!keep[k * s[3]]) row[k] = value;
+      }
+    }
+  }
+
+  /// Both numbers are read in any case: a branch would be guessed wrong for every other key of a random mask.
+  static void fill_where_not(T* row, const uint8_t* keep, int64_t count, T value) {
+#pragma omp simd
+    for (int64_t k = 0; k < count; ++k) {
+      const T score = row[k];
+      row[k] = keep[k] != 0 ? score : value;
     }
   }
 

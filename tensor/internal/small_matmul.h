@@ -21,6 +21,15 @@ struct SmallMatmul {
   bool accumulate = false;
 };
 
+/// Rows of a tile, so that its sums, 32 columns of them, stay in the vector registers.
+#ifdef __AVX512F__
+template <class T>
+inline constexpr int kTileRows = sizeof(T) == 4 ? 8 : 4;
+#else
+template <class T>
+inline constexpr int kTileRows = 4;
+#endif
+
 /// One tile of kRows x kColumns sums held in registers while the inner axis goes by.
 template <int kRows, int kColumns, class T>
 void multiply_tile(const SmallMatmul<T>& m, int64_t row, int64_t column) {
@@ -68,6 +77,7 @@ void multiply_strip(const SmallMatmul<T>& m, int64_t row) {
 template <class T>
 void small_matmul(const SmallMatmul<T>& m) {
   int64_t row = 0;
+  for (; row + kTileRows<T> <= m.rows; row += kTileRows<T>) multiply_strip<kTileRows<T>>(m, row);
   for (; row + 4 <= m.rows; row += 4) multiply_strip<4>(m, row);
   if (row + 2 <= m.rows) multiply_strip<2>(m, row), row += 2;
   if (row < m.rows) multiply_strip<1>(m, row);

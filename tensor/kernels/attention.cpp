@@ -68,13 +68,18 @@ class Head {
   int64_t b_, h_;
 };
 
-/// x: (length, width) with rows `stride` apart -> (width, padded), zeros beyond the length.
+/// x: (length, width) with rows `stride` apart -> (width, padded), zeros beyond the length. Some rows at a
+/// time: the lines of all that are as far apart as wide heads have them would push one another out of the
+/// cache.
 template <class T>
 void transpose_into(T* out, const T* x, int64_t length, int64_t width, int64_t stride, int64_t padded) {
-  for (int64_t j = 0; j < width; ++j) {
-    for (int64_t i = 0; i < length; ++i) out[j * padded + i] = x[i * stride + j];
-    std::fill(out + j * padded + length, out + (j + 1) * padded, T(0));
+  constexpr int64_t kRows = 32;
+  for (int64_t first = 0; first < length; first += kRows) {
+    const int64_t last = std::min(length, first + kRows);
+    for (int64_t j = 0; j < width; ++j)
+      for (int64_t i = first; i < last; ++i) out[j * padded + i] = x[i * stride + j];
   }
+  for (int64_t j = 0; j < width; ++j) std::fill(out + j * padded + length, out + (j + 1) * padded, T(0));
 }
 
 /// Rows of `keys` numbers, `from_row` and `to_row` apart.

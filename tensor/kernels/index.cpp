@@ -1,5 +1,7 @@
 #include <heed/tensor/kernels/index.h>
 
+#include <algorithm>
+
 #include <heed/tensor/creation.h>
 #include <heed/tensor/internal/dispatch.h>
 #include <heed/tensor/internal/parallel.h>
@@ -62,6 +64,58 @@ void for_each_line(const Lines& lines, F f) {
                             });
 }
 
+/// A contiguous tensor as (blocks, count, width), cut along the middle into slices.
+struct Slices {
+  int64_t blocks = 1, count = 1, width = 1;
+  int64_t place(int64_t block, int64_t i) const { return (block * count + i) * width; }
+};
+
+Slices slices_of(const Shape& shape, int64_t axis) {
+  Slices slices;
+  slices.count = shape[axis];
+  for (int64_t a = 0; a < shape.rank(); ++a)
+    if (a != axis) (a < axis ? slices.blocks : slices.width) *= shape[a];
+  return slices;
+}
+
+/// f(block, begin, end) for runs of neighbouring slices, shared out among the threads.
+template <class F>
+void for_each_part(const Slices& s, F f) {
+  internal::parallel_chunks(s.blocks * s.count, internal::rows_per_chunk(s.width * 4),
+                            [&](int64_t begin, int64_t end) {
+                              for (int64_t at = begin; at < end;) {
+                                const int64_t block = at / s.count, first = at % s.count;
+                                const int64_t last = std::min(s.count, first + end - at);
+                                f(block, first, last);
+                                at += last - first;
+                              }
+                            });
+}
+
+/// One element by itself is quicker than a loop over it.
+template <class T>
+void copy_slice(T* to, const T* from, int64_t width) {
+  if (width == 1)
+    *to = *from;
+  else
+    std::copy_n(from, width, to);
+}
+
+template <class T>
+void add_slice(T* to, const T* from, int64_t width) {
+  if (width == 1) {
+    *to += *from;
+    return;
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < width; ++i) to[i] += from[i];
+}
+
+Tensor checked_ids(const char* op, const Tensor& ids, int64_t size) {
+  if (ids.rank() != 1) raise<ShapeError>("[{}] wanted ids (count), came {}", op, ids.shape());
+  return checked_indices(op, ids, size);
+}
+
 }  // namespace
 
 Tensor gather(const Tensor& x, int64_t axis, const Tensor& index) {
@@ -104,13 +158,46 @@ Tensor scatter_add(const Shape& shape, int64_t axis, const Tensor& index, const 
 
 Tensor index_select(const Tensor& x, int64_t axis, const Tensor& ids) {
   axis = normalize_axis("index_select", axis, x.rank());
-  if (ids.rank() != 1) raise<ShapeError>("[index_select] wanted ids (count), came {}", ids.shape());
-  const Tensor which = checked_indices("index_select", ids, x.size(axis));
+  const Tensor which = checked_ids("index_select", ids, x.size(axis)), values = x.contiguous();
   Shape shape = x.shape();
   shape[axis] = ids.numel();
   Tensor out = Tensor::empty(shape, x.dtype());
+  if (out.numel() == 0) return out;
   const int64_t* place = which.data<int64_t>();
-  for (int64_t i = 0; i < ids.numel(); ++i) out.select(axis, i).copy_from(x.select(axis, place[i]));
+  const Slices wide = slices_of(x.shape(), axis), own = slices_of(shape, axis);
+  internal::dispatch_all(x.dtype(), [&]<class T>(T) {
+    const T* from = values.data<T>();
+    T* to = out.mutable_data<T>();
+    for_each_part(own, [&](int64_t block, int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        copy_slice(to + own.place(block, i), from + wide.place(block, place[i]), own.width);
+    });
+  });
+  return out;
+}
+
+Tensor index_add(const Shape& shape, int64_t axis, const Tensor& ids, const Tensor& source) {
+  axis = normalize_axis("index_add", axis, shape.rank());
+  const Tensor which = checked_ids("index_add", ids, shape[axis]), values = source.contiguous();
+  Shape wanted = shape;
+  wanted[axis] = ids.numel();
+  if (source.shape() != wanted)
+    raise<ShapeError>("[index_add] wanted a source {}, came {}", wanted, source.shape());
+  Tensor out = zeros(shape, source.dtype());
+  if (source.numel() == 0) return out;
+  const int64_t* place = which.data<int64_t>();
+  const Slices wide = slices_of(shape, axis), own = slices_of(wanted, axis);
+  internal::dispatch_floating("index_add", source, [&]<class T>(T) {
+    const T* from = values.data<T>();
+    T* to = out.mutable_data<T>();
+    // Each block has places of its own, so no two threads add to one.
+    internal::parallel_chunks(
+        own.blocks, internal::rows_per_chunk(own.count * own.width * 4), [&](int64_t begin, int64_t end) {
+          for (int64_t block = begin; block < end; ++block)
+            for (int64_t i = 0; i < own.count; ++i)
+              add_slice(to + wide.place(block, place[i]), from + own.place(block, i), own.width);
+        });
+  });
   return out;
 }
 

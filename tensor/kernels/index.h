@@ -17,6 +17,10 @@ Tensor scatter_add(const Shape& shape, int64_t axis, const Tensor& index, const 
 /// The slices ids[0], ids[1], ... along an axis; ids: (count).
 Tensor index_select(const Tensor& x, int64_t axis, const Tensor& ids);
 
+/// The adjoint of index_select: zeros of `shape`, to whose slices ids[0], ids[1], ... along an axis those of
+/// `source` are added, in their order for any number of threads.
+Tensor index_add(const Shape& shape, int64_t axis, const Tensor& ids, const Tensor& source);
+
 /// 1 where the class is the id, else 0: ids (...) -> (..., classes).
 Tensor one_hot(const Tensor& ids, int64_t classes, DType dtype = DType::f32);
 

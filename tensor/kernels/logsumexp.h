@@ -9,4 +9,8 @@ namespace heed::kernels {
 /// infinity.
 Tensor logsumexp(const Tensor& x, const Dims& axes = {}, bool keep_axes = false);
 
+/// dx = g exp(x - y), with y the logsumexp of x; 0 where both are -infinity. grad, y: x's shape, but 1 for
+/// what is reduced.
+Tensor logsumexp_backward(const Tensor& grad, const Tensor& x, const Tensor& y);
+
 }  // namespace heed::kernels

@@ -35,18 +35,20 @@ Kind transformer(const std::string& name, nn::PositionKind position) {
           }};
 }
 
-Kind bahdanau(const std::string& name, nn::ScoreKind score) {
+Kind bahdanau(const std::string& name, const nn::BahdanauOptions& kind = {}) {
   return {name, [=](double dropout) {
-            return std::make_unique<nn::Bahdanau>(nn::BahdanauOptions{.source_vocabulary = kSourceWords,
-                                                                      .target_vocabulary = kTargetWords,
-                                                                      .width = 4,
-                                                                      .layers = 2,
-                                                                      .dropout = dropout,
-                                                                      .score = score});
+            nn::BahdanauOptions options = kind;
+            options.source_vocabulary = kSourceWords;
+            options.target_vocabulary = kTargetWords;
+            options.width = 4;
+            options.layers = 2;
+            options.dropout = dropout;
+            return std::make_unique<nn::Bahdanau>(options);
           }};
 }
 
-const Kind kBahdanau = bahdanau("bahdanau", nn::ScoreKind::additive);
+const Kind kBahdanau = bahdanau("bahdanau");
+const Kind kAttentive = bahdanau("bahdanau_attentive", {.attentive = true});
 
 void PrintTo(const Kind& kind, std::ostream* stream) { *stream << kind.name; }
 
@@ -60,8 +62,10 @@ class EncoderDecoder : public testing::TestWithParam<Kind> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Model, EncoderDecoder,
-                         testing::Values(kBahdanau, bahdanau("bahdanau_dot", nn::ScoreKind::dot),
-                                         transformer("sinusoidal", nn::PositionKind::sinusoidal),
+                         testing::Values(kBahdanau, bahdanau("bahdanau_dot", {.score = nn::ScoreKind::dot}),
+                                         bahdanau("bahdanau_attentive_dot",
+                                                  {.score = nn::ScoreKind::dot, .attentive = true}),
+                                         kAttentive, transformer("sinusoidal", nn::PositionKind::sinusoidal),
                                          transformer("learned", nn::PositionKind::learned),
                                          transformer("rotary", nn::PositionKind::rotary),
                                          transformer("unplaced", nn::PositionKind::none)),
@@ -75,8 +79,18 @@ void expect_model_like_pytorch(nn::EncoderDecoder& model, const std::string& nam
 }
 
 TEST(Bahdanau, logits_loss_and_gradients_match_pytorch) {
-  const auto model = kBahdanau.make(0);
-  expect_model_like_pytorch(*model, "bahdanau");
+  for (const Kind& kind : {kBahdanau, kAttentive}) {
+    const auto model = kind.make(0);
+    expect_model_like_pytorch(*model, kind.name);
+  }
+}
+
+TEST(Bahdanau, wants_an_even_width_to_read_both_ways) {
+  expect_error<ValueError>(
+      [] {
+        nn::Bahdanau model({.source_vocabulary = 5, .target_vocabulary = 4, .width = 3, .attentive = true});
+      },
+      "[Bahdanau] wanted an even width to read both ways, came 3");
 }
 
 TEST(TransformerModel, logits_loss_and_gradients_match_pytorch) {

@@ -118,6 +118,8 @@ TEST(Gradients, of_encoder_decoders_are_what_differences_say) {
   };
   nn::Bahdanau bahdanau({.source_vocabulary = 5, .target_vocabulary = 4, .width = 3, .layers = 2});
   check(bahdanau);
+  nn::Bahdanau attentive({.source_vocabulary = 5, .target_vocabulary = 4, .width = 4, .attentive = true});
+  check(attentive);
   for (const auto position :
        {nn::PositionKind::sinusoidal, nn::PositionKind::learned, nn::PositionKind::rotary}) {
     nn::TransformerModel transformer({.source_vocabulary = 5,

@@ -210,7 +210,7 @@ TEST(Pooling, the_order_of_keys_with_their_values_changes_nothing_and_padding_ne
 }
 
 TEST(Pooling, weights_add_up_to_one_where_a_query_sees_anything_for_all_shapes) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     const auto batch = *rc::gen::inRange<int64_t>(1, 4), queries = *rc::gen::inRange<int64_t>(1, 6),
                keys = *rc::gen::inRange<int64_t>(1, 9), width = *rc::gen::inRange<int64_t>(1, 4);
     const auto lengths = *rc::gen::container<std::vector<int64_t>>(static_cast<size_t>(batch),
@@ -226,7 +226,7 @@ TEST(Pooling, weights_add_up_to_one_where_a_query_sees_anything_for_all_shapes) 
         for (int64_t i = 0; i < queries; ++i)
           RC_ASSERT(std::abs(sums.at({b, i}) - (lengths[static_cast<size_t>(b)] > 0)) < 1e-5);
     });
-  });
+  }));
 }
 
 TEST(Pooling, weights_add_up_to_one_and_dropout_acts_behind_them) {

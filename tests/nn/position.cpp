@@ -129,7 +129,7 @@ TEST(RotaryPosition, turns_each_head_by_itself_and_changes_no_length) {
 }
 
 TEST(RotaryPosition, scores_depend_on_the_distance_only) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     const auto half = *rc::gen::inRange<int64_t>(1, 9), first = *rc::gen::inRange<int64_t>(0, 40),
                second = *rc::gen::inRange<int64_t>(0, 40), shift = *rc::gen::inRange<int64_t>(0, 60);
     const auto seed = *rc::gen::inRange<uint64_t>(0, 1000);
@@ -140,7 +140,7 @@ TEST(RotaryPosition, scores_depend_on_the_distance_only) {
     };
     const double at_first = score(first, second), moved = score(first + shift, second + shift);
     RC_ASSERT(std::abs(at_first - moved) < 2e-5);
-  });
+  }));
   // One step further they are others.
   nn::RotaryPosition layer({.width = 2, .max_length = 4});
   const Tensor x = tensor_of({{{1, 0}}});

@@ -63,6 +63,21 @@ const auto kDecode = [](auto& module, const Variables& in, const auto& args) {
   return Variables{module(in[0], in[1], Mask::valid_lengths(args[0]))};
 };
 
+// States (layers * directions, batch, hidden) in PyTorch, and a vector of them here.
+const auto kRecur = [](auto& module, const Variables& in, const auto& args) {
+  auto [output, state] = module(in[0], args.empty() ? Tensor() : args[0], unstack(in[1], 0));
+  return Variables{output, stack(state, 0)};
+};
+const auto kRecurWithMemory = [](auto& module, const Variables& in, const auto& args) {
+  const Variables h = unstack(in[1], 0), c = unstack(in[2], 0);
+  nn::LSTM::State first;
+  for (size_t i = 0; i < h.size(); ++i) first.push_back({h[i], c[i]});
+  const auto result = module(in[0], args.empty() ? Tensor() : args[0], first);
+  Variables last_h, last_c;
+  for (const nn::LSTMState& state : result.state) last_h.push_back(state.h), last_c.push_back(state.c);
+  return Variables{result.output, stack(last_h, 0), stack(last_c, 0)};
+};
+
 Variables with_weights(nn::MultiHeadAttention& attention, const Variable& q, const Variable& k,
                        const Variable& v, const Mask& mask) {
   const auto attended = attention.attend_with_weights(q, attention.project(k, v), mask);
@@ -106,6 +121,18 @@ class Tied : public nn::Module {
 
  private:
   nn::Embedding embedding_{{.rows = 3, .width = 2}};
+};
+
+/// One attention in two places.
+class UsedTwice : public nn::Module {
+ public:
+  UsedTwice() {
+    child("first", attention_);
+    child("second", attention_);
+  }
+
+ private:
+  nn::MultiHeadAttention attention_{{.width = 4, .heads = 2}};
 };
 
 StateDict attention_state() {
@@ -177,24 +204,23 @@ TEST(TorchNames, transformer_stacks_with_and_without_a_last_norm) {
 }
 
 TEST(TorchNames, recurrent_layers_in_both_directions) {
-  // States (layers * directions, batch, hidden) in PyTorch, and a vector of them here.
-  const auto run = [](auto& module, const Variables& in, const auto& args) {
-    auto [output, state] = module(in[0], args[0], unstack(in[1], 0));
-    return Variables{output, stack(state, 0)};
-  };
   const nn::RecurrentOptions options{.inputs = 4, .hidden = 3, .layers = 2, .bidirectional = true};
-  expect_like_torch<nn::GRU>("gru", options, run);
+  expect_like_torch<nn::GRU>("gru", options, kRecur);
   expect_like_torch<nn::RNN>(
-      "rnn", nn::RNNOptions{.inputs = 4, .hidden = 3, .layers = 2, .bidirectional = true}, run);
-  expect_like_torch<nn::LSTM>("lstm", options, [](auto& module, const Variables& in, const auto& args) {
-    const Variables h = unstack(in[1], 0), c = unstack(in[2], 0);
-    nn::LSTM::State first;
-    for (size_t i = 0; i < h.size(); ++i) first.push_back({h[i], c[i]});
-    const auto result = module(in[0], args[0], first);
-    Variables last_h, last_c;
-    for (const nn::LSTMState& state : result.state) last_h.push_back(state.h), last_c.push_back(state.c);
-    return Variables{result.output, stack(last_h, 0), stack(last_c, 0)};
-  });
+      "rnn", nn::RNNOptions{.inputs = 4, .hidden = 3, .layers = 2, .bidirectional = true}, kRecur);
+  expect_like_torch<nn::LSTM>("lstm", options, kRecurWithMemory);
+}
+
+TEST(TorchNames, recurrent_layers_without_biases) {
+  const nn::RecurrentOptions options{
+      .inputs = 4, .hidden = 3, .layers = 2, .bidirectional = true, .bias = false};
+  expect_like_torch<nn::GRU>("gru_without_bias", options, kRecur);
+  expect_like_torch<nn::RNN>(
+      "rnn_without_bias",
+      nn::RNNOptions{.inputs = 4, .hidden = 3, .layers = 2, .bidirectional = true, .bias = false}, kRecur);
+  expect_like_torch<nn::LSTM>("lstm_without_bias",
+                              nn::RecurrentOptions{.inputs = 4, .hidden = 3, .layers = 2, .bias = false},
+                              kRecurWithMemory);
 }
 
 TEST(TorchNames, a_model_of_ones_own_loads_whole_from_a_file) {
@@ -246,6 +272,25 @@ TEST(TorchNames, a_tied_parameter_needs_one_of_its_names) {
         nn::load_torch_state_dict(tied, {{"embedding.weight", table}, {"output", zeros({3, 2})}}, false);
       },
       "[load_torch_state_dict] embedding.weight and output are one parameter here and differ in the state");
+}
+
+TEST(TorchNames, a_module_that_is_used_twice_needs_one_of_its_names) {
+  StateDict both;
+  for (const char* use : {"first.", "second."})
+    for (const auto& [name, numbers] : attention_state()) both.emplace(use + name, numbers);
+  StateDict first = both;
+  std::erase_if(first, [](const auto& entry) { return entry.first.starts_with("second."); });
+  for (const StateDict& state : {both, first}) {
+    UsedTwice module;
+    nn::load_torch_state_dict(module, state);
+    EXPECT_TRUE(identical(module.state_dict().at("first.q_proj.weight"),
+                          both.at("first.in_proj_weight").slice(0, 0, 4).clone()));
+  }
+  both.at("second.out_proj.bias") = zeros({4});
+  UsedTwice module;
+  expect_error<ValueError>(
+      [&] { nn::load_torch_state_dict(module, both); },
+      "[load_torch_state_dict] first.out_proj.bias and second.out_proj.bias are one parameter here");
 }
 
 TEST(TorchNames, a_strict_load_lists_all_differences_by_their_names_there_and_changes_nothing) {

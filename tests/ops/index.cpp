@@ -36,27 +36,41 @@ OpCase select_case(const std::string& name, int64_t axis, OpFunction reference =
           std::move(reference), std::move(small), std::move(large)};
 }
 
+/// Onto the shape of the fixture; where a case is small, the sizes along its axis are 2.
+OpCase add_case(const std::string& name, int64_t axis) {
+  return {"index_add_" + name, [axis](In x, Args a) {
+            return Variables{index_add({2, 3, 4}, axis, a[0], x[0])};
+          }};
+}
+
 std::vector<OpCase> cases() {
   return {
-      gather_case("first", 0,
-                  {{{{1}}, {ids({0})}},
-                   {{{2}}, {ids({1, 1, 1})}},
-                   {{{2, 3}}, {none({0, 3})}},
-                   {{{2, 0}}, {none({2, 0})}},
-                   {{{0, 3}}, {none({0, 2})}}}),
+      timed(gather_case("first", 0,
+                        {{{{1}}, {ids({0})}},
+                         {{{2}}, {ids({1, 1, 1})}},
+                         {{{2, 3}}, {none({0, 3})}},
+                         {{{2, 0}}, {none({2, 0})}},
+                         {{{0, 3}}, {none({0, 2})}}}),
+            {{{128, 64, 128}}, {{{32, 64, 128}, 128}}}),
       timed(gather_case("middle", 1, {{{{2, 3}}, {ids({{2}})}}, {{{2, 0}}, {none({2, 0})}}}),
             {{{64, 128, 128}}, {{{64, 32, 128}, 128}}}),
       timed(gather_case("last", -1, {{{{2, 3}}, {none({1, 0})}}}), {{{2048, 1024}}, {{{2048, 64}, 1024}}}),
       scatter_case("first", 0),
       scatter_case("middle", 1),
       scatter_case("last", -1),
-      select_case(
-          "first", 0, nullptr,
-          {{{{1}}, {ids({0, 0})}}, {{{2, 3}}, {none({0})}}, {{{2, 0}}, {ids({1})}}, {{{0, 3}}, {none({0})}}}),
+      timed(select_case("first", 0, nullptr,
+                        {{{{1}}, {ids({0, 0})}},
+                         {{{2, 3}}, {none({0})}},
+                         {{{2, 0}}, {ids({1})}},
+                         {{{0, 3}}, {none({0})}}}),
+            {{{4000, 256}}, {{{2048}, 4000}}}),
       timed(select_case("middle", 1, select_by_product, {{{{2, 3, 1}}, {ids({2, 2})}}},
                         {{{{2, 67, 33}}, {ids({66, 0, 5, 5, 40})}}}),
             {{{64, 128, 128}}, {{{64}, 128}}}),
-      timed(select_case("last", -1), {{{64, 128, 128}}, {{{64}, 128}}})};
+      timed(select_case("last", -1), {{{64, 128, 128}}, {{{64}, 128}}}),
+      add_case("first", 0),
+      add_case("middle", 1),
+      add_case("last", -1)};
 }
 
 INSTANTIATE_TEST_SUITE_P(index, OpTest, op_cases(cases()), case_name);
@@ -102,6 +116,21 @@ TEST(index, indices_that_do_not_fit_are_named) {
       "[scatter_add] index -1 is outside the 2 places");
   expect_error<IndexError>([&] { return index_select(x, 0, ids({2})); },
                            "[index_select] index 2 is outside the 2 places");
+  expect_error<ShapeError>(
+      [&] {
+        return index_add({2, 5}, 1, ids({4, 0}), x);
+      },
+      "[index_add] wanted a source (2, 2), came (2, 3)");
+  expect_error<IndexError>(
+      [&] {
+        return index_add({2, 5}, 1, ids({4, 0, 5}), x);
+      },
+      "[index_add] index 5 is outside the 5 places");
+  expect_error<ShapeError>(
+      [&] {
+        return index_add({2, 5}, 1, none({1, 3}), x);
+      },
+      "[index_add] wanted ids (count), came (1, 3)");
   expect_error<IndexError>([&] { return index_select(x, -3, ids({0})); },
                            "[index_select] wanted an axis in [-2, 2), came -3");
   expect_error<ShapeError>(

@@ -13,7 +13,7 @@ std::vector<OpCase> cases() {
        {{{{1, 1}}}, {{{2, 0, 4}}}}},
       {"reshape_copy",
        [](In x, Args) {
-         return Variables{x[0].transpose(0, 2).reshape({4, 6})};
+         return Variables{x[0].transpose(0, 2).reshape({x[0].size(2), -1})};
        }},
       {"transpose",
        [](In x, Args) { return Variables{x[0].transpose(-1, 0)}; },
@@ -25,24 +25,29 @@ std::vector<OpCase> cases() {
        },
        nullptr,
        {{{{1, 1, 1}}}, {{{2, 0, 3}}}}},
-      {"expand",
-       [](In x, Args) {
-         return Variables{x[0].expand({2, 3, 4})};
-       },
-       nullptr,
-       {{{{}}}, {{{1}}}}},
+      timed({"expand",
+             [](In x, Args) {
+               return Variables{x[0].expand({2, 3, 4})};
+             },
+             nullptr,
+             {{{{}}}, {{{1}}}}},
+            {{{3, 1}}}),  // the only size that it takes
       {"slice",
        [](In x, Args) { return Variables{x[0].slice(1, 1, x[0].size(1) < 6 ? x[0].size(1) : 6, 2)}; },
        nullptr,
        {{{{1, 1}}}, {{{1, 2}}}, {{{0, 7}}}}},
       {"slice_from_the_end", [](In x, Args) { return Variables{x[0].slice(-1, -4, -1)}; }},
       {"select", [](In x, Args) { return Variables{x[0].select(1, -1)}; }, nullptr, {{{{1, 1}}}, {{{0, 2}}}}},
-      {"squeeze", [](In x, Args) { return Variables{x[0].squeeze(1)}; }, nullptr, {{{{1, 1}}}, {{{0, 1}}}}},
+      timed({"squeeze",
+             [](In x, Args) { return Variables{x[0].squeeze(1)}; },
+             nullptr,
+             {{{{1, 1}}}, {{{0, 1}}}}},
+            {{{512, 1, 1024}}}),
       {"unsqueeze", [](In x, Args) { return Variables{x[0].unsqueeze(-1)}; }, nullptr, {{{{}}}, {{{0}}}}},
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(views, OpTest, op_cases(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(views, OpTest, op_cases(cases(), {{{64, 128, 128}}}), case_name);
 
 TEST(views, what_does_not_fit_is_named) {
   const Variable x = zeros({2, 3});

@@ -203,6 +203,18 @@ TEST(RecorderTest, without_a_backward_pass_has_values_alone) {
   EXPECT_TRUE(recorder.record().attention.empty());
 }
 
+TEST(RecorderTest, keeps_as_many_of_the_last_steps_as_are_asked_for) {
+  nn::MultiHeadAttention layer({.width = 8, .heads = 2});
+  Recorder recorder(layer, {"*"}, {.keep = 2});
+  for (int64_t step = 1; step <= 4; ++step) {
+    layer(Variable(random_tensor({1, step, 8})));
+    EXPECT_EQ(recorder.record().step, step);
+  }
+  ASSERT_EQ(recorder.steps().size(), 2);
+  EXPECT_EQ(recorder.steps()[0].step, 3);
+  EXPECT_EQ(recorder.steps()[1].attention.at(0).values.at("input").size(1), 4);
+}
+
 TEST(RecorderTest, names_the_nearest_modules_when_none_fits) {
   nn::TransformerModel model(small_transformer());
   expect_error<ValueError>(

@@ -136,7 +136,7 @@ TEST_F(EvalProgram, RefusesWhatItCannotScore) {
   expect_refused("eval --dir " + path("folder"), 1, "config.json");
   expect_refused("eval --dir " + path("none"), 1, "config.json");
   expect_refused(eval("--data sort:9"), 1, "sort:9: wanted a file of sentence pairs, copy:N or reverse:N");
-  expect_refused(eval("--data copy:0"), 1, "wanted copy:N with N from 1 to 1000, came \"copy:0\"");
+  expect_refused(eval("--data copy:0"), 2, "wanted copy:N with N from 1 to 1000, came \"copy:0\"");
   write(path("one.tsv"), "a\ta\n");
   expect_refused(eval("--data " + path("one.tsv") + " --holdout 1000000"), 1, "came none in 1 pairs");
 }
@@ -146,7 +146,7 @@ TEST_F(EvalProgram, RefusesOptionsThatItDoesNotKnow) {
   expect_refused(eval("--beam 0"), 2, "--beam");
   expect_refused(eval("--examples -1"), 2, "--examples");
   expect_refused("eval", 2, "--dir");
-  expect_refused("train --data copy:x --out " + path("new"), 1, "came \"copy:x\"");
+  expect_refused("train --data copy:x --out " + path("new"), 2, "came \"copy:x\"");
   EXPECT_FALSE(fs::exists(path("new")));
 }
 

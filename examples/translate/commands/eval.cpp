@@ -142,10 +142,7 @@ void add_eval(CLI::App& app) {
   const auto command = std::make_shared<EvalCommand>();
   const Given& given = command->given;
   eval->add_option("--dir", command->folder, "A folder that `train` wrote")->required()->type_name("DIR");
-  eval->add_option_function<std::string>(
-          "--data", [given](const std::string& text) { (*given)["data"] = text; },
-          std::string(kDataHelp) + "; the default is what it was trained on")
-      ->type_name("FILE");
+  add_data_option(*eval, given, std::string(kDataHelp) + "; the default is what it was trained on");
   eval->add_flag("--strict", command->strict, kStrictHelp);
   add_examples_option(*eval, given,
                       "How many pairs to read; the default is all, with --holdout as in training");

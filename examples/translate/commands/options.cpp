@@ -118,6 +118,9 @@ void add_model_options(CLI::App& command, const Given& given) {
       ->check(accepted_by([](const std::string& name) { preset_by_name(name); }, "toy, small or base"));
   add_text(command, given, "--score", "How bahdanau compares states; the default is additive")
       ->check(one_of(score_names()));
+  command.add_flag_function(
+      "--attentive,!--no-attentive", [given](int64_t count) { (*given)["attentive"] = count > 0; },
+      "A bahdanau whose attention looks at the word that it translates; the default for the embedded corpus");
   add_text(command, given, "--position", "How the transformer knows places; the default is sinusoidal")
       ->check(one_of(position_names()));
   add_text(command, given, "--norm", "Where the transformer's norms stand; the default is post")
@@ -131,12 +134,16 @@ void add_examples_option(CLI::App& command, const Given& given, const std::strin
       ->check(accepted_by([](const std::string& text) { examples_of(text); }, "N or all"));
 }
 
-void add_data_options(CLI::App& command, const Given& given) {
+void add_data_option(CLI::App& command, const Given& given, const std::string& help) {
   command
       .add_option_function<std::string>(
-          "--data", [given](const std::string& data) { (*given)["data"] = from_anywhere(data); },
-          std::string(kDataHelp) + "; else the embedded corpus")
-      ->type_name("FILE");
+          "--data", [given](const std::string& data) { (*given)["data"] = from_anywhere(data); }, help)
+      ->type_name("FILE")
+      ->check(accepted_by([](const std::string& data) { longest_sentence(data); }, ""));
+}
+
+void add_data_options(CLI::App& command, const Given& given) {
+  add_data_option(command, given, std::string(kDataHelp) + "; else the embedded corpus");
   command.add_flag_callback(
       "--strict", [given] { (*given)["strict"] = true; }, kStrictHelp);
   add_examples_option(command, given, "How many pairs to read; the default is the preset's");

@@ -37,6 +37,8 @@ CLI::Option* add_rate(CLI::App& command, const Given& given, const std::string& 
 void add_model_options(CLI::App& command, const Given& given);
 /// --examples, a number or all
 void add_examples_option(CLI::App& command, const Given& given, const std::string& help);
+/// --data
+void add_data_option(CLI::App& command, const Given& given, const std::string& help);
 /// --data, --strict, --examples and --holdout.
 void add_data_options(CLI::App& command, const Given& given);
 /// --seed

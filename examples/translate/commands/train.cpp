@@ -134,6 +134,12 @@ void add_train(CLI::App& app) {
   train->add_flag_callback(
       "--bucket", [given] { (*given)["bucket"] = true; },
       "Batches of sentences of about the same length, which have less padding");
+  add_rate(*train, given, "--dropout", "From 0 to 1; the default suits the preset and the data")
+      ->check(CLI::Range(0.0, 1.0));
+  add_count(
+      *train, given, "--length",
+      "Words of a sentence at most, and the end marker; longer ones are cut; the default is the preset's")
+      ->check(CLI::Range(int64_t{2}, Architecture::kLargestSize));
   add_seed_option(*train, given);
   add_threads_option(*train);
   train->add_option("--out", command->out, "The folder that the model and the checkpoint go to")
