@@ -107,14 +107,12 @@ Findings findings_of(const AlignResult& result) {
   findings.tables = {table};
   const auto last = [](const AlignResult::Head& head) { return head.error_rates.back(); };
   const auto& best = *std::ranges::min_element(result.heads, {}, last);
-  const auto& worst = *std::ranges::max_element(result.heads, {}, last);
   findings.seen = fmt::format(
-      "Nobody told the heads which word translates which. In {4} steps {0} goes from an alignment error rate "
-      "of "
-      "{1:.3f} to {2:.3f}, where {5} is at {6:.3f}; the lowest possible with one link for each word is "
-      "{3:.3f}.",
-      best.name, best.error_rates.front(), best.error_rates.back(), result.lowest, result.steps.back(),
-      worst.name, worst.error_rates.back());
+      "Nobody told the heads which word translates which. In {} steps {}, the best of {} at last, goes from "
+      "an "
+      "alignment error rate of {:.3f} to {:.3f}; the lowest possible with one link for each word is {:.3f}.",
+      result.steps.back(), best.name, result.heads.size(), best.error_rates.front(), best.error_rates.back(),
+      result.lowest);
   findings.page.title = "Attention that aligns";
   findings.page.layers = result.layers;
   study::ReportChart chart{.title = "Alignment error rate of each head",
