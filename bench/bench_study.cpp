@@ -35,7 +35,7 @@ void training_step(benchmark::State& state, const Setting& setting, Recording re
   const Tensor lengths = full({64}, static_cast<double>(setting.length), DType::i64);
   std::optional<study::Recorder> recorder;
   if (recording != Recording::none)
-    recorder.emplace(model, std::vector<std::string>{"*"},
+    recorder.emplace(model, std::vector<std::string>{"*attention"},
                      study::RecorderOptions{.tensors = recording == Recording::tensors,
                                             .flows = recording != Recording::statistics,
                                             .keep = 1});

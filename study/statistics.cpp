@@ -6,9 +6,13 @@
 
 #include <heed/tensor/kernels/reduce.h>
 #include <heed/tensor/kernels/unary.h>
+#include <heed/tensor/threads.h>
 
 namespace heed::study {
 namespace {
+
+/// So many weights are not worth a second thread.
+constexpr int64_t kSerial = 4096;
 
 /// What a query's row adds up to.
 struct RowSums {
@@ -95,13 +99,18 @@ std::vector<HeadStatistics> statistics_of(const Tensor& weights, const Tensor& s
   const T* dp = weight_gradients.defined() ? weight_gradients.data<T>() : nullptr;
   const T* ds = score_gradients.defined() ? score_gradients.data<T>() : nullptr;
   std::vector<HeadStatistics> all(static_cast<size_t>(heads));
-  for (int64_t row = 0; row < batch * heads * queries; ++row) {
-    const int64_t at = row * keys;
-    add(all[static_cast<size_t>(row / queries % heads)],
-        sums_of(p + at, lp + at, s + at, dp ? dp + at : nullptr, ds ? ds + at : nullptr, keys),
-        dp != nullptr);
+  // A head belongs to one thread, so that its sums do not depend on how many there are.
+#pragma omp parallel for num_threads(num_threads()) if (weights.numel() > kSerial)
+  for (int64_t h = 0; h < heads; ++h) {
+    HeadStatistics& head = all[static_cast<size_t>(h)];
+    for (int64_t b = 0; b < batch; ++b)
+      for (int64_t i = 0; i < queries; ++i) {
+        const int64_t at = ((b * heads + h) * queries + i) * keys;
+        add(head, sums_of(p + at, lp + at, s + at, dp ? dp + at : nullptr, ds ? ds + at : nullptr, keys),
+            dp != nullptr);
+      }
+    finish(head);
   }
-  for (HeadStatistics& head : all) finish(head);
   return all;
 }
 
