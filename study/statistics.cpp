@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include <heed/tensor/creation.h>
 #include <heed/tensor/kernels/reduce.h>
 #include <heed/tensor/kernels/unary.h>
 #include <heed/tensor/threads.h>
@@ -24,44 +25,31 @@ struct RowSums {
   double weight_gradient = 0, score_gradient = 0;  // squared
 };
 
-/// weights, their logarithms, scores: (keys); the gradients too, or null.
+/// weights, their logarithms, scores and the gradients of weights and scores: (keys).
 template <class T>
 RowSums sums_of(const T* weights, const T* logs, const T* scores, const T* weight_grads, const T* score_grads,
                 int64_t keys) {
-  RowSums sums;
-  T squares = 0, entropy = 0, seen = 0, total = 0, squared = 0;
-#pragma omp simd reduction(+ : squares, entropy, seen, total, squared)
+  T largest = 0, squares = 0, entropy = 0, seen = 0, total = 0, squared = 0, relevance = 0, of_weights = 0,
+    of_scores = 0;
+#pragma omp simd reduction(+ : squares, entropy, seen, total, squared, relevance, of_weights, of_scores) \
+    reduction(max : largest)
   for (int64_t j = 0; j < keys; ++j) {
-    const T visible = weights[j] > 0 ? T(1) : T(0), score = weights[j] > 0 ? scores[j] : T(0);
-    squares += weights[j] * weights[j];
-    entropy -= weights[j] > 0 ? weights[j] * logs[j] : T(0);
-    seen += visible;
+    const T p = weights[j];
+    const bool is_seen = p > 0;
+    const T score = is_seen ? scores[j] : T(0);
+    largest = p > largest ? p : largest;
+    squares += p * p;
+    entropy -= is_seen ? p * logs[j] : T(0);
+    seen += is_seen ? T(1) : T(0);
     total += score;
     squared += score * score;
+    relevance += std::abs(p * weight_grads[j]);
+    of_weights += weight_grads[j] * weight_grads[j];
+    of_scores += score_grads[j] * score_grads[j];
   }
-  sums.squares = static_cast<double>(squares);
-  sums.entropy = static_cast<double>(entropy);
-  sums.seen = static_cast<double>(seen);
-  sums.scores = static_cast<double>(total);
-  sums.squared_scores = static_cast<double>(squared);
-  if (keys > 0) sums.largest = static_cast<double>(*std::max_element(weights, weights + keys));
-  if (weight_grads != nullptr) {
-    T relevance = 0, gradient = 0;
-#pragma omp simd reduction(+ : relevance, gradient)
-    for (int64_t j = 0; j < keys; ++j) {
-      relevance += std::abs(weights[j] * weight_grads[j]);
-      gradient += weight_grads[j] * weight_grads[j];
-    }
-    sums.relevance = static_cast<double>(relevance);
-    sums.weight_gradient = static_cast<double>(gradient);
-  }
-  if (score_grads != nullptr) {
-    T gradient = 0;
-#pragma omp simd reduction(+ : gradient)
-    for (int64_t j = 0; j < keys; ++j) gradient += score_grads[j] * score_grads[j];
-    sums.score_gradient = static_cast<double>(gradient);
-  }
-  return sums;
+  const auto wide = [](T sum) { return static_cast<double>(sum); };
+  return {wide(largest), wide(entropy),   wide(squares),    wide(seen),     wide(total),
+          wide(squared), wide(relevance), wide(of_weights), wide(of_scores)};
 }
 
 double spread_of(const RowSums& sums) {
@@ -96,8 +84,10 @@ std::vector<HeadStatistics> statistics_of(const Tensor& weights, const Tensor& s
   const int64_t keys = weights.size(3);
   const Tensor logs = kernels::log(weights);
   const T *p = weights.data<T>(), *lp = logs.data<T>(), *s = scores.data<T>();
-  const T* dp = weight_gradients.defined() ? weight_gradients.data<T>() : nullptr;
-  const T* ds = score_gradients.defined() ? score_gradients.data<T>() : nullptr;
+  const bool has_gradient = weight_gradients.defined();
+  const Tensor none = has_gradient && score_gradients.defined() ? Tensor() : zeros_like(weights);
+  const T* dp = (has_gradient ? weight_gradients : none).data<T>();
+  const T* ds = (score_gradients.defined() ? score_gradients : none).data<T>();
   std::vector<HeadStatistics> all(static_cast<size_t>(heads));
   // A head belongs to one thread, so that its sums do not depend on how many there are.
 #pragma omp parallel for num_threads(num_threads()) if (weights.numel() > kSerial)
@@ -106,24 +96,30 @@ std::vector<HeadStatistics> statistics_of(const Tensor& weights, const Tensor& s
     for (int64_t b = 0; b < batch; ++b)
       for (int64_t i = 0; i < queries; ++i) {
         const int64_t at = ((b * heads + h) * queries + i) * keys;
-        add(head, sums_of(p + at, lp + at, s + at, dp ? dp + at : nullptr, ds ? ds + at : nullptr, keys),
-            dp != nullptr);
+        add(head, sums_of(p + at, lp + at, s + at, dp + at, ds + at, keys), has_gradient);
       }
     finish(head);
   }
   return all;
 }
 
+/// Column by column, some rows at a time: sums of so few keep their digits.
 template <class T>
 std::vector<double> squares_by_head(const Tensor& x, int64_t heads) {
-  const int64_t rows = x.size(0) * x.size(1), width = x.size(2) / heads;
+  constexpr int64_t kRows = 64;
+  const int64_t rows = x.size(0) * x.size(1), width = x.size(2);
+  std::vector<T> columns(static_cast<size_t>(width));
   std::vector<double> squares(static_cast<size_t>(heads));
-  const T* at = x.data<T>();
-  for (int64_t i = 0; i < rows * heads; ++i, at += width) {
-    T sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t j = 0; j < width; ++j) sum += at[j] * at[j];
-    squares[static_cast<size_t>(i % heads)] += static_cast<double>(sum);
+  for (int64_t begin = 0; begin < rows; begin += kRows) {
+    std::ranges::fill(columns, T(0));
+    for (int64_t i = begin; i < std::min(rows, begin + kRows); ++i) {
+      const T* row = x.data<T>() + i * width;
+      T* sums = columns.data();
+#pragma omp simd
+      for (int64_t j = 0; j < width; ++j) sums[j] += row[j] * row[j];
+    }
+    for (int64_t j = 0; j < width; ++j)
+      squares[static_cast<size_t>(j * heads / width)] += static_cast<double>(columns[static_cast<size_t>(j)]);
   }
   return squares;
 }
