@@ -1,6 +1,7 @@
 #include <heed/study/statistics.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -15,58 +16,77 @@ namespace {
 /// So many weights are not worth a second thread.
 constexpr int64_t kSerial = 4096;
 
-/// What a query's row adds up to.
+/// Queries that are summed side by side, so that short rows fill the lanes of a vector too.
+constexpr int64_t kSideBySide = 16;
+
+/// What the rows of some queries add up to.
+template <class T>
 struct RowSums {
-  double largest = 0;
-  double entropy = 0;  // -sum p ln p
-  double squares = 0;  // sum p^2
-  double seen = 0, scores = 0, squared_scores = 0;
-  double relevance = 0;
-  double weight_gradient = 0, score_gradient = 0;  // squared
+  using Lanes = std::array<T, kSideBySide>;
+  Lanes largest{};
+  Lanes entropy{};  // -sum p ln p
+  Lanes squares{};  // sum p^2
+  Lanes seen{}, scores{}, squared_scores{};
+  Lanes relevance{};
+  Lanes weight_gradient{}, score_gradient{};  // squared
 };
 
-/// weights, their logarithms, scores and the gradients of weights and scores: (keys).
+/// Where the numbers of some queries begin: weights, their logarithms, scores and the gradients of weights
+/// and scores, (queries, keys) each.
 template <class T>
-RowSums sums_of(const T* weights, const T* logs, const T* scores, const T* weight_grads, const T* score_grads,
-                int64_t keys) {
-  T largest = 0, squares = 0, entropy = 0, seen = 0, total = 0, squared = 0, relevance = 0, of_weights = 0,
-    of_scores = 0;
-#pragma omp simd reduction(+ : squares, entropy, seen, total, squared, relevance, of_weights, of_scores) \
-    reduction(max : largest)
-  for (int64_t j = 0; j < keys; ++j) {
-    const T p = weights[j];
-    const bool is_seen = p > 0;
-    const T score = is_seen ? scores[j] : T(0);
-    largest = p > largest ? p : largest;
-    squares += p * p;
-    entropy -= is_seen ? p * logs[j] : T(0);
-    seen += is_seen ? T(1) : T(0);
-    total += score;
-    squared += score * score;
-    relevance += std::abs(p * weight_grads[j]);
-    of_weights += weight_grads[j] * weight_grads[j];
-    of_scores += score_grads[j] * score_grads[j];
+struct Rows {
+  const T *weights, *logs, *scores, *weight_grads, *score_grads;
+
+  Rows from(int64_t at) const {
+    return {weights + at, logs + at, scores + at, weight_grads + at, score_grads + at};
   }
-  const auto wide = [](T sum) { return static_cast<double>(sum); };
-  return {wide(largest), wide(entropy),   wide(squares),    wide(seen),     wide(total),
-          wide(squared), wide(relevance), wide(of_weights), wide(of_scores)};
+};
+
+/// Of the first `count` queries, kSideBySide at most.
+template <class T>
+RowSums<T> sums_of(const Rows<T>& rows, int64_t count, int64_t keys) {
+  RowSums<T> sums;
+  for (int64_t j = 0; j < keys; ++j) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t at = i * keys + j;
+      const auto lane = static_cast<size_t>(i);
+      const T p = rows.weights[at], dp = rows.weight_grads[at], ds = rows.score_grads[at];
+      const T seen = p > 0 ? T(1) : T(0), log = p > 0 ? rows.logs[at] : T(0),
+              score = p > 0 ? rows.scores[at] : T(0);
+      sums.largest[lane] = p > sums.largest[lane] ? p : sums.largest[lane];
+      sums.entropy[lane] -= p * log;
+      sums.squares[lane] += p * p;
+      sums.seen[lane] += seen;
+      sums.scores[lane] += score;
+      sums.squared_scores[lane] += score * score;
+      sums.relevance[lane] += std::abs(p * dp);
+      sums.weight_gradient[lane] += dp * dp;
+      sums.score_gradient[lane] += ds * ds;
+    }
+  }
+  return sums;
 }
 
-double spread_of(const RowSums& sums) {
-  const double mean = sums.scores / sums.seen;
-  return std::sqrt(std::max(0.0, sums.squared_scores / sums.seen - mean * mean));
+double spread_of(double seen, double scores, double squared_scores) {
+  const double mean = scores / seen;
+  return std::sqrt(std::max(0.0, squared_scores / seen - mean * mean));
 }
 
-void add(HeadStatistics& head, const RowSums& sums, bool has_gradient) {
-  head.weight_gradient += sums.weight_gradient;
-  head.score_gradient += sums.score_gradient;
-  if (sums.seen == 0 || (has_gradient && sums.weight_gradient == 0)) return;
-  ++head.queries;
-  head.entropy += std::max(0.0, sums.entropy);
-  head.largest += sums.largest;
-  head.saturation += 1 - sums.squares;
-  head.spread += spread_of(sums);
-  head.relevance += sums.relevance;
+template <class T>
+void add(HeadStatistics& head, const RowSums<T>& sums, int64_t count, bool has_gradient) {
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+    const auto at = [i](const auto& lanes) { return static_cast<double>(lanes[i]); };
+    head.weight_gradient += at(sums.weight_gradient);
+    head.score_gradient += at(sums.score_gradient);
+    if (sums.seen[i] == 0 || (has_gradient && sums.weight_gradient[i] == 0)) continue;
+    ++head.queries;
+    head.entropy += std::max(0.0, at(sums.entropy));
+    head.largest += at(sums.largest);
+    head.saturation += 1 - at(sums.squares);
+    head.spread += spread_of(at(sums.seen), at(sums.scores), at(sums.squared_scores));
+    head.relevance += at(sums.relevance);
+  }
 }
 
 void finish(HeadStatistics& head) {
@@ -83,20 +103,21 @@ std::vector<HeadStatistics> statistics_of(const Tensor& weights, const Tensor& s
   const int64_t batch = weights.size(0), heads = weights.size(1), queries = weights.size(2);
   const int64_t keys = weights.size(3);
   const Tensor logs = kernels::log(weights);
-  const T *p = weights.data<T>(), *lp = logs.data<T>(), *s = scores.data<T>();
   const bool has_gradient = weight_gradients.defined();
   const Tensor none = has_gradient && score_gradients.defined() ? Tensor() : zeros_like(weights);
-  const T* dp = (has_gradient ? weight_gradients : none).data<T>();
-  const T* ds = (score_gradients.defined() ? score_gradients : none).data<T>();
+  const Rows<T> rows{weights.data<T>(), logs.data<T>(), scores.data<T>(),
+                     (has_gradient ? weight_gradients : none).data<T>(),
+                     (score_gradients.defined() ? score_gradients : none).data<T>()};
   std::vector<HeadStatistics> all(static_cast<size_t>(heads));
   // A head belongs to one thread, so that its sums do not depend on how many there are.
 #pragma omp parallel for num_threads(num_threads()) if (weights.numel() > kSerial)
   for (int64_t h = 0; h < heads; ++h) {
     HeadStatistics& head = all[static_cast<size_t>(h)];
     for (int64_t b = 0; b < batch; ++b)
-      for (int64_t i = 0; i < queries; ++i) {
-        const int64_t at = ((b * heads + h) * queries + i) * keys;
-        add(head, sums_of(p + at, lp + at, s + at, dp + at, ds + at, keys), has_gradient);
+      for (int64_t i = 0; i < queries; i += kSideBySide) {
+        const int64_t count = std::min(kSideBySide, queries - i);
+        const Rows<T> some = rows.from(((b * heads + h) * queries + i) * keys);
+        add(head, sums_of(some, count, keys), count, has_gradient);
       }
     finish(head);
   }
