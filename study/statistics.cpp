@@ -150,7 +150,9 @@ template <class T>
 void add_gradient(ParameterStatistics& result, const Tensor& gradient) {
   double squares = 0, zeros = 0, not_finite = 0;
   const auto values = gradient.span<T>();
-  for (const T g : values) {
+#pragma omp simd reduction(+ : squares, zeros, not_finite)
+  for (size_t i = 0; i < values.size(); ++i) {
+    const T g = values[i];
     const bool finite = std::abs(g) <= std::numeric_limits<T>::max();
     squares += finite ? static_cast<double>(g) * static_cast<double>(g) : 0.0;
     zeros += g == 0 ? 1.0 : 0.0;
