@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 /// Functions that vectorize. GCC calls glibc's vector library inside a `#pragma omp simd` loop when the
 /// function is declared so; without the declaration each element is a scalar call, ten times slower.
@@ -80,6 +81,14 @@ inline double fast_tanh(double x) { return ::tanh(x); }
 template <class T>
 T keep_or_zero(uint8_t kept, T value) {
   return kept != 0 ? value : T(0);
+}
+
+/// The same by its bits, for the few elements that fill no vector: there a choice would become a branch, and
+/// those of a random mask are guessed wrong.
+template <class T>
+T keep_or_zero_bits(uint8_t kept, T value) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  return std::bit_cast<T>(std::bit_cast<Bits>(value) & (Bits(0) - Bits(kept != 0)));
 }
 
 /// 1 / (1 + exp(-x)); exp overflows to infinity for large negative x, which gives the right 0.

@@ -19,7 +19,8 @@ constexpr int64_t kQueryBlock = 32;
 
 struct Sizes {
   int64_t batch, heads, queries, keys, d, e;
-  int64_t work() const { return queries * keys * (d + e); }
+  /// Of one head's pass forwards, in the units of rows_per_chunk(): products, and what a row costs besides.
+  int64_t work() const { return queries * (row() * (d + e) / 4 + 128); }
   /// Rows of scores in scratch memory are this long, so that every loop over one is whole vectors.
   int64_t row() const { return internal::whole_lanes(keys); }
 };
@@ -97,10 +98,15 @@ void scale_all(T* x, int64_t count, T factor) {
 template <class T>
 void drop(T* x, int64_t row, const bool* keep, int64_t rows, int64_t keys, T factor) {
   const auto* kept = reinterpret_cast<const uint8_t*>(keep);
-  for (int64_t i = 0; i < rows; ++i)
+  // short, because most of a short row would not fill a longer one
+  constexpr int64_t kVector = 8;
+  const int64_t whole = keys / kVector * kVector;
+  for (int64_t i = 0; i < rows; ++i, x += row, kept += keys) {
+    for (int64_t first = 0; first < whole; first += kVector)
 #pragma omp simd
-    for (int64_t j = 0; j < keys; ++j)
-      x[i * row + j] = internal::keep_or_zero(kept[i * keys + j], x[i * row + j] * factor);
+      for (int64_t j = first; j < first + kVector; ++j) x[j] = internal::keep_or_zero(kept[j], x[j] * factor);
+    for (int64_t j = whole; j < keys; ++j) x[j] = internal::keep_or_zero_bits(kept[j], x[j] * factor);
+  }
 }
 
 /// Zeros for the slopes that are not finite where the weight is exactly 0, as that of a hidden key: what such
@@ -265,7 +271,7 @@ struct BackwardPass {
 /// pass.run(head, scratch) for every head of every sample; heads that are little work share a chunk.
 template <class T, class Pass>
 void for_each_head(const Sizes& s, int64_t scratch_size, const Pass& pass) {
-  internal::parallel_chunks(s.batch * s.heads, internal::rows_per_chunk(s.work() / 4),
+  internal::parallel_chunks(s.batch * s.heads, internal::rows_per_chunk(s.work()),
                             [&](int64_t begin, int64_t end) {
                               std::vector<T> scratch(static_cast<size_t>(scratch_size));
                               for (int64_t i = begin; i < end; ++i) pass.run(i, scratch);

@@ -1,5 +1,6 @@
 #include <heed/tensor/kernels/comparison.h>
 
+#include <algorithm>
 #include <functional>
 
 #include <heed/tensor/internal/dispatch.h>
@@ -51,6 +52,15 @@ void choose(T* to, const uint8_t* first, const T* a, int64_t sa, const T* b, int
   }
 }
 
+/// `count` elements, all of them one number when the stride is 0.
+template <class T>
+void copy_run(T* to, int64_t to_stride, const T* from, int64_t stride, int64_t count) {
+  if (to_stride == 1 && stride == 1)
+    std::copy_n(from, count, to);
+  else
+    for (int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * stride];
+}
+
 }  // namespace
 
 Tensor eq(const Tensor& a, const Tensor& b) { return compare("eq", a, b, std::equal_to<>{}); }
@@ -92,6 +102,9 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
         pass, internal::kElementChunk, [=](const std::array<int64_t, 4>& at, int64_t count) {
           if (so == 1 && sc == 1) {
             choose(to + at[0], first + at[1], left + at[2], sa, right + at[3], sb, count);
+          } else if (sc == 0) {  // one condition for the whole run, as padding has it
+            const bool from_left = first[at[1]] != 0;
+            copy_run(to + at[0], so, from_left ? left + at[2] : right + at[3], from_left ? sa : sb, count);
           } else {
             for (int64_t i = 0; i < count; ++i)
               to[at[0] + i * so] = chosen(first[at[1] + i * sc], left[at[2] + i * sa], right[at[3] + i * sb]);

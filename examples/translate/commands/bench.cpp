@@ -76,6 +76,12 @@ nlohmann::ordered_json to_json(const Recipe& recipe, Translator& translator, con
           {"peak_rss_mb", peak_memory_mb()}};
 }
 
+/// Every step is to be the same work: an epoch must not end in a batch of fewer examples.
+void drop_incomplete_batch(std::vector<Encoded>& examples, int64_t batch) {
+  const auto size = static_cast<size_t>(batch);
+  if (examples.size() > size) examples.resize(examples.size() / size * size);
+}
+
 void run(const BenchCommand& command) {
   const Recipe recipe = recipe_given(*command.given);
   const Preset& preset = preset_by_name(recipe.preset);
@@ -83,7 +89,8 @@ void run(const BenchCommand& command) {
   manual_seed(recipe.seed);
   Translator translator(architecture_of(recipe), Vocabulary(sources(data.training), preset.min_frequency),
                         Vocabulary(targets(data.training), preset.min_frequency));
-  const auto examples = encode_pairs(data.training, translator.source(), translator.target(), preset.length);
+  auto examples = encode_pairs(data.training, translator.source(), translator.target(), preset.length);
+  drop_incomplete_batch(examples, preset.batch);
   Training training(translator.model(), examples,
                     {.batch = preset.batch, .length = preset.length, .lr = optim::constant(recipe.lr)});
   const auto result = to_json(recipe, translator, measure(training, command));
