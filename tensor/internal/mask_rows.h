@@ -1,8 +1,5 @@
 #pragma once
 
-#include <heed/tensor/internal/lanes.h>
-#include <heed/tensor/internal/stream.h>
-#include <heed/tensor/internal/vector_math.h>
 #include <heed/tensor/kernels/mask.h>
 
 #include <algorithm>
@@ -112,40 +109,5 @@ class MaskRows {
   bool causal_;
   Tensor keep_, bias_, lengths_;
 };
-
-/// Softmax of the first `count` of `keys` scores, zeros beyond and for a row that sees nothing; `out` may be
-/// `row`. Returns log(sum(exp(score))), -infinity for such a row.
-template <class T>
-T softmax_row(T* out, const T* row, int64_t count, int64_t keys) {
-  constexpr T kHidden = -std::numeric_limits<T>::infinity();
-  // Whole vectors where there is room: a choice by index is cheaper than a loop over what is left.
-  const int64_t run = std::min(whole_lanes(count), keys);
-  const auto score = [=](int64_t k) { return k < count ? row[k] : kHidden; };
-  const T top =
-      run == count ? lane_max<T>(count, [=](int64_t k) { return row[k]; }) : lane_max<T>(run, score);
-  if (top == kHidden && std::none_of(row, row + count, [](T s) { return s != s; })) {
-    std::fill_n(out, keys, T(0));
-    return top;
-  }
-  // Block by block, so that a long row is added up in parts and the memory after it (the next row, as a rule)
-  // is read ahead.
-  constexpr int64_t kBlock = 256;
-  T total = 0;
-  for (int64_t begin = 0; begin < run; begin += kBlock) {
-    const int64_t end = std::min(begin + kBlock, run);
-    if (run > kBlock) prefetch(row + keys + begin, end - begin);
-    const auto raise = [=](int64_t i) { return out[begin + i] = fast_exp(row[begin + i] - top); };
-    const auto raise_seen = [=](int64_t i) {
-      const T raised = fast_exp(row[begin + i] - top);
-      return out[begin + i] = begin + i < count ? raised : T(0);
-    };
-    total += end <= count ? lane_sum<T>(end - begin, raise) : lane_sum<T>(end - begin, raise_seen);
-  }
-  const T scale = T(1) / total;
-#pragma omp simd
-  for (int64_t k = 0; k < run; ++k) out[k] *= scale;
-  std::fill(out + run, out + keys, T(0));
-  return top + std::log(total);
-}
 
 }  // namespace heed::internal

@@ -1,12 +1,15 @@
 #include <heed/tensor/kernels/attention.h>
 
+#include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <heed/tensor/creation.h>
 #include <heed/tensor/internal/dispatch.h>
 #include <heed/tensor/internal/mask_rows.h>
 #include <heed/tensor/internal/parallel.h>
+#include <heed/tensor/internal/score_rows.h>
 #include <heed/tensor/internal/small_matmul.h>
 #include <heed/tensor/kernels/dropout.h>
 #include <heed/tensor/kernels/reduce.h>
@@ -14,8 +17,7 @@
 namespace heed::kernels {
 namespace {
 
-/// Queries whose scores are in memory together.
-constexpr int64_t kQueryBlock = 32;
+using internal::kQueryBlock;
 
 struct Sizes {
   int64_t batch, heads, queries, keys, d, e;
@@ -69,54 +71,6 @@ class Head {
   int64_t b_, h_;
 };
 
-/// x: (length, width) with rows `stride` apart -> (width, padded), zeros beyond the length. Some rows at a
-/// time: the lines of all that are as far apart as wide heads have them would push one another out of the
-/// cache.
-template <class T>
-void transpose_into(T* out, const T* x, int64_t length, int64_t width, int64_t stride, int64_t padded) {
-  constexpr int64_t kRows = 32;
-  for (int64_t first = 0; first < length; first += kRows) {
-    const int64_t last = std::min(length, first + kRows);
-    for (int64_t j = 0; j < width; ++j)
-      for (int64_t i = first; i < last; ++i) out[j * padded + i] = x[i * stride + j];
-  }
-  for (int64_t j = 0; j < width; ++j) std::fill(out + j * padded + length, out + (j + 1) * padded, T(0));
-}
-
-/// Rows of `keys` numbers, `from_row` and `to_row` apart.
-template <class T>
-void copy_rows(T* to, int64_t to_row, const T* from, int64_t from_row, int64_t rows, int64_t keys) {
-  for (int64_t i = 0; i < rows; ++i) std::copy_n(from + i * from_row, keys, to + i * to_row);
-}
-
-template <class T>
-void scale_all(T* x, int64_t count, T factor) {
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) x[i] *= factor;
-}
-
-template <class T>
-void drop(T* x, int64_t row, const bool* keep, int64_t rows, int64_t keys, T factor) {
-  const auto* kept = reinterpret_cast<const uint8_t*>(keep);
-  // short, because most of a short row would not fill a longer one
-  constexpr int64_t kVector = 8;
-  const int64_t whole = keys / kVector * kVector;
-  for (int64_t i = 0; i < rows; ++i, x += row, kept += keys) {
-    for (int64_t first = 0; first < whole; first += kVector)
-#pragma omp simd
-      for (int64_t j = first; j < first + kVector; ++j) x[j] = internal::keep_or_zero(kept[j], x[j] * factor);
-    for (int64_t j = whole; j < keys; ++j) x[j] = internal::keep_or_zero_bits(kept[j], x[j] * factor);
-  }
-}
-
-/// Zeros for the slopes that are not finite where the weight is exactly 0, as that of a hidden key: what such
-/// a key holds must not reach the others through their common sum.
-template <class T>
-void clear_unweighted(T* slope, const T* weight, int64_t count) {
-  for (int64_t i = 0; i < count; ++i)
-    if (weight[i] == 0 && !std::isfinite(slope[i])) slope[i] = 0;
-}
-
 const bool* keep_data(const AttentionOptions& options) {
   return options.dropout_keep.defined() ? options.dropout_keep.data<bool>() : nullptr;
 }
@@ -129,6 +83,29 @@ void weigh(bool all_finite, const internal::SmallMatmul<T>& product) {
     internal::small_matmul(product);
   else
     internal::skipping_matmul(product);
+}
+
+/// Lays the mask over a block of scores: what is hidden within a run becomes -infinity.
+template <class T>
+internal::Runs apply_mask(const internal::MaskRows<T>& mask, const Head<T>& head, T* block, int64_t row,
+                          int64_t first, int64_t rows) {
+  internal::Runs runs;
+  for (int64_t i = 0; i < rows; ++i) {
+    T* line = block + i * row;
+    const int64_t seen = mask.apply(line, head.b(), head.h(), first + i), run = internal::whole_lanes(seen);
+    std::fill(line + seen, line + run, -std::numeric_limits<T>::infinity());
+    std::fill(line + run, line + row, T(0));
+    runs[static_cast<size_t>(i)] = run;
+  }
+  return runs;
+}
+
+/// Zeros for the hidden keys of the rows that are NaN.
+template <class T>
+void clear_hidden(const internal::MaskRows<T>& mask, const Head<T>& head, T* block, int64_t row,
+                  int64_t first, int64_t rows, const T* logsumexp) {
+  for (int64_t i = 0; i < rows; ++i)
+    if (std::isnan(logsumexp[i])) mask.clear_hidden(block + i * row, head.b(), head.h(), first + i);
 }
 
 /// Everything of one head's forward pass.
@@ -145,7 +122,7 @@ struct Forward {
     const Head<T> head(s, index);
     T* keys = scratch.data();         // (d, row)
     T* block = keys + s.d * s.row();  // (kQueryBlock, row)
-    transpose_into(keys, head.part(k, s.keys, s.d), s.keys, s.d, s.heads * s.d, s.row());
+    internal::transpose_into(keys, head.part(k, s.keys, s.d), s.keys, s.d, s.heads * s.d, s.row());
     for (int64_t first = 0; first < s.queries; first += kQueryBlock)
       run_block(head, keys, block, first, std::min(kQueryBlock, s.queries - first));
   }
@@ -155,19 +132,17 @@ struct Forward {
     const int64_t row = s.row();
     internal::small_matmul<T>(
         {rows, row, s.d, head.part(q, s.queries, s.d) + first * q_row, q_row, 1, keys, row, block, row});
-    scale_all(block, rows * row, static_cast<T>(options.scale));
-    if (scores != nullptr) copy_rows(head.pair_row(scores, first), s.keys, block, row, rows, s.keys);
-    for (int64_t i = 0; i < rows; ++i) {
-      T* line = block + i * row;
-      const int64_t seen = mask.apply(line, head.b(), head.h(), first + i);
-      const T total = internal::softmax_row(line, line, seen, row);
-      if (std::isnan(total)) mask.clear_hidden(line, head.b(), head.h(), first + i);
-      logsumexp[head.row(first + i)] = total;
-    }
-    if (weights != nullptr) copy_rows(head.pair_row(weights, first), s.keys, block, row, rows, s.keys);
+    internal::scale_all(block, rows * row, static_cast<T>(options.scale));
+    if (scores != nullptr)
+      internal::copy_rows(head.pair_row(scores, first), s.keys, block, row, rows, s.keys);
+    T* total = logsumexp + head.row(first);
+    internal::softmax_rows(block, row, apply_mask(mask, head, block, row, first, rows), rows, total);
+    clear_hidden(mask, head, block, row, first, rows, total);
+    if (weights != nullptr)
+      internal::copy_rows(head.pair_row(weights, first), s.keys, block, row, rows, s.keys);
     if (const bool* keep = keep_data(options))
-      drop(block, row, head.pair_row(keep, first), rows, s.keys,
-           static_cast<T>(dropout_scale(options.dropout)));
+      internal::drop(block, row, head.pair_row(keep, first), rows, s.keys,
+                     static_cast<T>(dropout_scale(options.dropout)));
     weigh<T>(finite_values, {rows, s.e, s.keys, block, row, 1, head.part(v, s.keys, s.e), v_row,
                              head.part(output, s.queries, s.e) + first * v_row, v_row});
   }
@@ -189,8 +164,8 @@ struct BackwardPass {
     T* values = keys + s.d * s.row();     // (e, row)
     T* weights = values + s.e * s.row();  // (kQueryBlock, row)
     T* slopes = weights + kQueryBlock * s.row();
-    transpose_into(keys, head.part(k, s.keys, s.d), s.keys, s.d, s.heads * s.d, s.row());
-    transpose_into(values, head.part(v, s.keys, s.e), s.keys, s.e, s.heads * s.e, s.row());
+    internal::transpose_into(keys, head.part(k, s.keys, s.d), s.keys, s.d, s.heads * s.d, s.row());
+    internal::transpose_into(values, head.part(v, s.keys, s.e), s.keys, s.e, s.heads * s.e, s.row());
     for (int64_t first = 0; first < s.queries; first += kQueryBlock) {
       const int64_t rows = std::min(kQueryBlock, s.queries - first);
       recompute_weights(head, keys, weights, first, rows);
@@ -202,18 +177,12 @@ struct BackwardPass {
     const int64_t q_row = s.heads * s.d, row = s.row();
     internal::small_matmul<T>(
         {rows, row, s.d, head.part(q, s.queries, s.d) + first * q_row, q_row, 1, keys, row, weights, row});
-    scale_all(weights, rows * row, static_cast<T>(options.scale));
-    for (int64_t i = 0; i < rows; ++i) {
-      T* line = weights + i * row;
-      const T total = logsumexp[head.row(first + i)];
-      int64_t seen = mask.apply(line, head.b(), head.h(), first + i);
-      if (total == -std::numeric_limits<T>::infinity()) seen = 0;
-      const int64_t run = internal::whole_lanes(seen);
-#pragma omp simd
-      for (int64_t j = 0; j < run; ++j) line[j] = internal::fast_exp(line[j] - total);
-      std::fill(line + seen, line + row, T(0));
-      if (std::isnan(total)) mask.clear_hidden(line, head.b(), head.h(), first + i);
-    }
+    internal::scale_all(weights, rows * row, static_cast<T>(options.scale));
+    const internal::Runs runs = apply_mask(mask, head, weights, row, first, rows);
+    const T* total = logsumexp + head.row(first);
+    for (int64_t i = 0; i < rows; ++i)
+      internal::exp_row(weights + i * row, runs[static_cast<size_t>(i)], total[i]);
+    clear_hidden(mask, head, weights, row, first, rows, total);
   }
 
   void run_block(const Head<T>& head, const T* values, T* weights, T* slopes, int64_t first,
@@ -223,14 +192,14 @@ struct BackwardPass {
     const bool* keep = keep_data(options) != nullptr ? head.pair_row(keep_data(options), first) : nullptr;
     const T scale = static_cast<T>(dropout_scale(options.dropout));
     internal::small_matmul<T>({rows, row, s.e, upstream, v_row, 1, values, row, slopes, row});
-    if (keep != nullptr) drop(slopes, row, keep, rows, s.keys, scale);
+    if (keep != nullptr) internal::drop(slopes, row, keep, rows, s.keys, scale);
     if (grad_weights != nullptr) {
       const T* given = head.pair_row(grad_weights, first);
       for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < s.keys; ++j) slopes[i * row + j] += given[i * s.keys + j];
     }
-    for (int64_t i = 0; i < rows; ++i) softmax_slope(head, slopes + i * row, weights + i * row, first + i);
-    if (keep != nullptr) drop(weights, row, keep, rows, s.keys, scale);
+    softmax_slopes(head, slopes, weights, first, rows);
+    if (keep != nullptr) internal::drop(weights, row, keep, rows, s.keys, scale);
     const bool later = first > 0;
     weigh<T>(all_finite,
              {s.keys, s.e, rows, weights, 1, row, upstream, v_row, head.part(dv, s.keys, s.e), v_row, later});
@@ -240,24 +209,36 @@ struct BackwardPass {
                           q_row, head.part(dk, s.keys, s.d), q_row, later});
   }
 
-  /// dP -> scale * dS, in place; dP and dS themselves are handed out on request.
-  void softmax_slope(const Head<T>& head, T* slope, const T* weight, int64_t query) const {
+  /// dP -> scale * dS, in place; dP and dS themselves are handed out on request. All rows' sums come before
+  /// their slopes; see softmax_rows().
+  void softmax_slopes(const Head<T>& head, T* slopes, const T* weights, int64_t first, int64_t rows) const {
+    const int64_t row = s.row();
+    std::array<T, kQueryBlock> dots;
+    for (int64_t i = 0; i < rows; ++i)
+      dots[static_cast<size_t>(i)] = weighted_sum(slopes + i * row, weights + i * row);
+    for (int64_t i = 0; i < rows; ++i)
+      softmax_slope(head, slopes + i * row, weights + i * row, first + i, dots[static_cast<size_t>(i)]);
+  }
+
+  T weighted_sum(T* slope, const T* weight) const {
     const auto share = [=](int64_t j) { return slope[j] * weight[j]; };
-    T dot = internal::lane_sum<T>(s.row(), share);
-    if (!std::isfinite(dot)) {
-      clear_unweighted(slope, weight, s.row());
-      dot = internal::lane_sum<T>(s.row(), share);
-    }
+    const T dot = internal::lane_sum<T>(s.row(), share);
+    if (std::isfinite(dot)) return dot;
+    internal::clear_unweighted(slope, weight, s.row());
+    return internal::lane_sum<T>(s.row(), share);
+  }
+
+  void softmax_slope(const Head<T>& head, T* slope, const T* weight, int64_t query, T dot) const {
     if (dweights != nullptr) hand_out_weights_slope(head.pair_row(dweights, query), slope, head.row(query));
     if (dscores != nullptr) {
       T* out = head.pair_row(dscores, query);
       for (int64_t j = 0; j < s.keys; ++j) out[j] = weight[j] * (slope[j] - dot);
-      if (!std::isfinite(dot)) clear_unweighted(out, weight, s.keys);
+      if (!std::isfinite(dot)) internal::clear_unweighted(out, weight, s.keys);
     }
     const T scale = static_cast<T>(options.scale);
 #pragma omp simd
     for (int64_t j = 0; j < s.row(); ++j) slope[j] = scale * weight[j] * (slope[j] - dot);
-    if (!std::isfinite(dot)) clear_unweighted(slope, weight, s.row());
+    if (!std::isfinite(dot)) internal::clear_unweighted(slope, weight, s.row());
   }
 
   void hand_out_weights_slope(T* out, const T* slope, int64_t row) const {

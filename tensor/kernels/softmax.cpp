@@ -6,12 +6,51 @@
 
 #include <heed/tensor/internal/columns.h>
 #include <heed/tensor/internal/dispatch.h>
+#include <heed/tensor/internal/lanes.h>
 #include <heed/tensor/internal/mask_rows.h>
 #include <heed/tensor/internal/parallel.h>
 #include <heed/tensor/internal/result.h>
+#include <heed/tensor/internal/stream.h>
+#include <heed/tensor/internal/vector_math.h>
 
 namespace heed::kernels {
 namespace {
+
+/// Softmax of the first `count` of `keys` scores, zeros beyond and for a row that sees nothing; `out` may be
+/// `row`. Returns log(sum(exp(score))), -infinity for such a row.
+template <class T>
+T softmax_row(T* out, const T* row, int64_t count, int64_t keys) {
+  constexpr T kHidden = -std::numeric_limits<T>::infinity();
+  // Whole vectors where there is room: a choice by index is cheaper than a loop over what is left.
+  const int64_t run = std::min(internal::whole_lanes(count), keys);
+  const auto score = [=](int64_t k) { return k < count ? row[k] : kHidden; };
+  const T top = run == count ? internal::lane_max<T>(count, [=](int64_t k) { return row[k]; })
+                             : internal::lane_max<T>(run, score);
+  if (top == kHidden && std::none_of(row, row + count, [](T s) { return s != s; })) {
+    std::fill_n(out, keys, T(0));
+    return top;
+  }
+  // Block by block, so that a long row is added up in parts and the memory after it (the next row, as a rule)
+  // is read ahead.
+  constexpr int64_t kBlock = 256;
+  T total = 0;
+  for (int64_t begin = 0; begin < run; begin += kBlock) {
+    const int64_t end = std::min(begin + kBlock, run);
+    if (run > kBlock) internal::prefetch(row + keys + begin, end - begin);
+    const auto raise = [=](int64_t i) { return out[begin + i] = internal::fast_exp(row[begin + i] - top); };
+    const auto raise_seen = [=](int64_t i) {
+      const T raised = internal::fast_exp(row[begin + i] - top);
+      return out[begin + i] = begin + i < count ? raised : T(0);
+    };
+    total += end <= count ? internal::lane_sum<T>(end - begin, raise)
+                          : internal::lane_sum<T>(end - begin, raise_seen);
+  }
+  const T scale = T(1) / total;
+#pragma omp simd
+  for (int64_t k = 0; k < run; ++k) out[k] *= scale;
+  std::fill(out + run, out + keys, T(0));
+  return top + std::log(total);
+}
 
 /// f(out_row, a_row, b_row, count) for every row of contiguous tensors of one shape.
 template <class F>
@@ -124,9 +163,7 @@ void softmax_backward_columns(Table<T>& g, const Table<T>& p) {
 Tensor softmax(const Tensor& x, int64_t axis, Tensor* into) {
   return along(
       "softmax", x, x, axis, into,
-      []<class T>(T* out, const T* row, const T*, int64_t count) {
-        internal::softmax_row(out, row, count, count);
-      },
+      []<class T>(T* out, const T* row, const T*, int64_t count) { softmax_row(out, row, count, count); },
       []<class T>(Table<T>& columns) { softmax_columns(columns); });
 }
 
@@ -186,7 +223,7 @@ Tensor masked_softmax(const Tensor& scores, const Mask& mask, Tensor* into) {
             T* line = to + row * keys;
             if (rows.edits() && line != seen) std::copy_n(seen, keys, line);
             const int64_t count = rows.apply(line, b, h, q);
-            const T total = internal::softmax_row(line, rows.edits() ? line : seen, count, keys);
+            const T total = softmax_row(line, rows.edits() ? line : seen, count, keys);
             if (std::isnan(total)) rows.clear_hidden(line, b, h, q);
           }
         });
