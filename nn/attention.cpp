@@ -35,6 +35,45 @@ Tensor zero_bias(const MultiHeadAttentionOptions& options) {
   return options.bias ? zeros({options.width}) : Tensor();
 }
 
+/// (batch, length, heads * d) -> (batch, heads, length, d)
+Variable split_heads(const Variable& x, int64_t heads) {
+  return x.reshape({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
+}
+
+/// (batch, heads, length, d) -> (batch, length, heads * d)
+Variable join_heads(const Variable& x) {
+  return x.transpose(1, 2).reshape({x.size(0), x.size(2), x.size(1) * x.size(3)});
+}
+
+/// Projected keys and values that are not the own ones may be of any size.
+void expect_fitting(const Variable& q, const KeysValues& projected) {
+  const auto& [k, v] = projected;
+  const Shape wanted{q.size(0), k.size(1), q.size(2)};
+  if (k.shape() != wanted || v.shape() != wanted)
+    raise<ShapeError>(
+        "[MultiHeadAttention] wanted projected keys and values ({}, keys, {}) for such queries, came {} and "
+        "{}",
+        q.size(0), q.size(2), k.shape(), v.shape());
+}
+
+/// The scores of all heads: q (batch, heads, queries, d), k (batch, heads, keys, d) -> (batch, heads,
+/// queries, keys)
+Variable checked_scores(HeadScores& score, const Variable& q, const Variable& k) {
+  const Variable scores = score(q, k);
+  if (const Shape pairs{q.size(0), q.size(1), q.size(2), k.size(2)}; scores.shape() != pairs)
+    raise<ShapeError>("[MultiHeadAttention] wanted scores {}, one for each head, query and key, came {}",
+                      pairs, scores.shape());
+  return scores;
+}
+
+std::unique_ptr<HeadScores> chosen_score(const MultiHeadAttentionOptions& options) {
+  if (!options.score) return nullptr;
+  auto score = options.score(options.heads, options.width / options.heads);
+  if (score == nullptr)
+    raise<ValueError>("[MultiHeadAttention] wanted a score, came a choice that makes none");
+  return score;
+}
+
 void expect_sequences(const char* name, std::initializer_list<const Variable*> all) {
   for (const Variable* x : all)
     if (x->rank() != 3) raise<ShapeError>("[{}] wanted (batch, length, width), came {}", name, x->shape());
@@ -175,6 +214,7 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
       k_proj_(input_weight(options, options.key_width), zero_bias(options)),
       v_proj_(input_weight(options, options.value_width), zero_bias(options)),
       out_proj_(xavier_uniform({options.width, options.width}), zero_bias(options)),
+      score_(chosen_score(options)),
       dropout_(options.dropout) {
   child("q_proj", q_proj_);
   child("k_proj", k_proj_);
@@ -184,6 +224,7 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
     const int64_t head_width = options.width / options.heads;
     child("rotary", rotary_.emplace(PositionOptions{.width = head_width, .max_length = options.max_length}));
   }
+  if (score_) child("score", *score_);
   child("dropout", dropout_);
 }
 
@@ -220,13 +261,25 @@ Attended MultiHeadAttention::run(const Variable& q, const KeysValues& projected,
   expect_sequences("MultiHeadAttention", {&q, &projected.keys, &projected.values});
   Variable queries = q_proj_(point("input", q));
   if (rotary_) queries = (*rotary_)(queries, projected.keys.size(1) - q.size(1));
-  const AttentionResult result = attend_fused(queries, projected.keys, projected.values,
-                                              {.heads = heads_,
-                                               .scale = scale_,
-                                               .mask = mask,
-                                               .dropout = dropout_.active_p(),
-                                               .want_weights = want_weights});
+  const AttentionResult result = score_ ? attend_scored(queries, projected, mask)
+                                        : attend_fused(queries, projected.keys, projected.values,
+                                                       {.heads = heads_,
+                                                        .scale = scale_,
+                                                        .mask = mask,
+                                                        .dropout = dropout_.active_p(),
+                                                        .want_weights = want_weights});
   return {point("output", out_proj_(result.output)), result.weights};
+}
+
+AttentionResult MultiHeadAttention::attend_scored(const Variable& q, const KeysValues& projected,
+                                                  const Mask& mask) {
+  expect_fitting(q, projected);
+  const Variable query = split_heads(point("query", alias(q)), heads_);  // (batch, heads, queries, d)
+  const Variable key = split_heads(point("key", alias(projected.keys)), heads_);  // (batch, heads, keys, d)
+  const Variable value = split_heads(point("value", alias(projected.values)), heads_);
+  const Variable scores = point("scores", checked_scores(*score_, query, key));
+  const Variable weights = point("weights", masked_softmax(scores, mask));
+  return {point("heads", join_heads(weighted_sum(dropout_(weights), value))), weights, {}, {}};
 }
 
 }  // namespace heed::nn

@@ -3,18 +3,20 @@
 #include <optional>
 
 #include <heed/autograd/ops/attention.h>
+#include <heed/nn/head_scores.h>
 #include <heed/nn/pooling.h>
 #include <heed/nn/position.h>
 
 /// Attention, from one score function to many heads. In all of them
 ///   f(q, (k_1, v_1) ... (k_m, v_m)) = sum_i softmax_i(a(q, k_i)) v_i
-/// and they differ in the score a. A query that may see no key gives zeros. With any other score: pooling.h.
+/// and they differ in the score a. A query that may see no key gives zeros. Of one head with any other score:
+/// pooling.h.
 ///
 /// Each of them shows the same points to those who watch it (Module::register_point_hook):
 ///   input    the first argument, of which the queries are made
 ///   query    (batch, queries, width), key and value (batch, keys, width), projected, heads side by side
-///   scores   (batch, heads, queries, keys), scaled, before the mask; without the axis of heads where the
-///            score is no product
+///   scores   (batch, heads, queries, keys), scaled, before the mask; without the axis of heads where there
+///            is one alone and its score is no product
 ///   weights  as the scores: their softmax under the mask, before dropout
 ///   heads    (batch, queries, width), the pooled values, heads side by side
 ///   output   (batch, queries, width)
@@ -116,6 +118,7 @@ struct MultiHeadAttentionOptions {
   int64_t max_length = 512;  ///< of rotary positions
   std::optional<int64_t> key_width = std::nullopt;    ///< of the keys that come in, if not width
   std::optional<int64_t> value_width = std::nullopt;  ///< of the values that come in, if not width
+  ScoreChoice score = {};  ///< of each head, as each_head<AdditiveScore>({.hidden = 16})
 };
 
 /// Projected keys and values, (batch, keys, width) each: what stays the same from one decoding step to the
@@ -125,12 +128,13 @@ struct KeysValues {
 };
 
 /// Several heads side by side, each with its own slice of the projections:
-///   head_h = softmax((W_q q)_h (W_k k)_h^T / sqrt(width / heads)) (W_v v)_h,  output = W_o [head_1; ...;
-///   head_H]
-/// With rotary positions, key j stands at place j and query i at place i + keys - queries: both ends are
-/// aligned, as in Mask::causal_order(). Parameters: q_proj, k_proj, v_proj and out_proj, each weight (width,
-/// width), that of k_proj (width, key_width) and that of v_proj (width, value_width), Xavier, and bias
-/// (width), zeros. Vaswani et al., "Attention is all you need" (2017).
+///   head_h = softmax(a_h((W_q q)_h, (W_k k)_h)) (W_v v)_h,  output = W_o [head_1; ...; head_H]
+/// The score a_h is the scaled dot product, (W_q q)_h (W_k k)_h^T / sqrt(width / heads), unless another is
+/// chosen. Any other is composed of single ops, and then all scores and weights are in memory. With rotary
+/// positions, key j stands at place j and query i at place i + keys - queries: both ends are aligned, as in
+/// Mask::causal_order(). Parameters: q_proj, k_proj, v_proj and out_proj, each weight (width, width), that of
+/// k_proj (width, key_width) and that of v_proj (width, value_width), Xavier, and bias (width), zeros; those
+/// of another score below "score". Vaswani et al., "Attention is all you need" (2017).
 class MultiHeadAttention : public Layer<MultiHeadAttention, FusedAttention> {
  public:
   explicit MultiHeadAttention(const MultiHeadAttentionOptions& options);
@@ -148,11 +152,14 @@ class MultiHeadAttention : public Layer<MultiHeadAttention, FusedAttention> {
 
  private:
   Attended run(const Variable& q, const KeysValues& projected, const Mask& mask, bool want_weights);
+  /// By the chosen score. Shows the points from query to heads.
+  AttentionResult attend_scored(const Variable& q, const KeysValues& projected, const Mask& mask);
 
   int64_t heads_;
   double scale_;
   Linear q_proj_, k_proj_, v_proj_, out_proj_;
   std::optional<RotaryPosition> rotary_;
+  std::unique_ptr<HeadScores> score_;  // null: scaled dot products
   Dropout dropout_;
 };
 

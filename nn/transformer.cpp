@@ -11,7 +11,7 @@ void check_layers(const char* name, const TransformerOptions& options) {
 
 /// Of attention to a sequence with places of its own.
 MultiHeadAttentionOptions cross_options(const TransformerOptions& options) {
-  return {.width = options.width, .heads = options.heads, .dropout = options.dropout};
+  return {.width = options.width, .heads = options.heads, .dropout = options.dropout, .score = options.score};
 }
 
 MultiHeadAttentionOptions self_options(const TransformerOptions& options) {

@@ -21,6 +21,7 @@ struct TransformerOptions {
   int64_t max_length = 512;                          ///< of rotary positions
   ActivationKind activation = ActivationKind::relu;  ///< inside the feed-forward
   bool final_norm = true;                            ///< behind the last layer of a stack
+  ScoreChoice score = {};  ///< of all attention; scaled dot products unless chosen: MultiHeadAttentionOptions
 };
 
 /// f(x W_1 + b_1) W_2 + b_2 at each place by itself, with f the ReLU, as in the paper, or another activation.

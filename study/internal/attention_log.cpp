@@ -70,6 +70,9 @@ class Attention {
     return record;
   }
 
+  /// What the queries of the first call are made of.
+  const Tensor& input() const { return calls_[0].at("input").value; }
+
   /// Where the gradient of a path comes from. There is none in it where none came.
   FlowSource source(const std::string& path, const ProjectionLogs& projections) const {
     const ProjectionLog* log = projections.find(path);
@@ -147,7 +150,8 @@ std::vector<Flow> flows_of(const Attention& attention, int64_t heads, const Proj
     const size_t at = static_cast<size_t>(same - inputs.begin());
     if (same == inputs.end()) {
       inputs.push_back(source.input);
-      flows.push_back({path == kPaths[0] ? "input" : "memory", {}, {}});
+      const bool is_input = path == kPaths[0] || is_same(source.input, attention.input());
+      flows.push_back({is_input ? "input" : "memory", {}, {}});
     }
     flows[at].parts.push_back(flow_part(source, heads));
   }

@@ -179,14 +179,18 @@ TEST(MultiHeadAttention, a_second_projection_per_head_is_one_projection_with_the
   // values.
   constexpr int64_t kHeads = 2, kWidth = 6, kHeadWidth = 3;
   nn::MultiHeadAttention heads({.width = kWidth, .heads = kHeads, .bias = false});
-  const Variable a(random_tensor({2, 5, kWidth}));
+  heads.to(DType::f64);
+  const auto any = [](const Shape& shape, uint64_t seed) {
+    return Variable(random_tensor(shape, seed).to(DType::f64));
+  };
+  const Variable a = f64_leaf({2, 5, kWidth});
   StateDict state = heads.state_dict();
   std::map<std::string, Variables> projected;  // by q, k, v: for each head
   for (const std::string name : {"q", "k", "v"}) {
-    const Variable common(random_tensor({kWidth, kWidth}, 10 + name[0]));
+    const Variable common = any({kWidth, kWidth}, 10 + name[0]);
     Variables rows;
     for (int64_t h = 0; h < kHeads; ++h) {
-      const Variable own(random_tensor({kHeadWidth, kWidth}, 20 + h + name[0]));
+      const Variable own = any({kHeadWidth, kWidth}, 20 + h + name[0]);
       projected[name].push_back(linear(linear(a, common), own));
       rows.push_back(matmul(own, common));
     }
@@ -197,8 +201,10 @@ TEST(MultiHeadAttention, a_second_projection_per_head_is_one_projection_with_the
   Variables outputs;
   for (size_t h = 0; h < kHeads; ++h)
     outputs.push_back(single(projected["q"][h], projected["k"][h], projected["v"][h]));
-  EXPECT_TRUE(close(heads(a).data(), linear(concat(outputs, 2), state.at("out_proj.weight")).data(),
-                    {.relative = 1e-4, .absolute = 1e-5}));
+  const Variables got{heads(a)}, wanted{linear(concat(outputs, 2), state.at("out_proj.weight"))};
+  const Variables of{a}, upstream{any({2, 5, kWidth}, 9)};
+  EXPECT_TRUE(close(got[0].data(), wanted[0].data(), kF64));
+  EXPECT_TRUE(close(grad(got, of, upstream)[0].data(), grad(wanted, of, upstream)[0].data(), kF64));
 }
 
 TEST(Attention, keys_of_other_sizes_are_taken_where_the_formula_allows) {

@@ -1,9 +1,11 @@
 #include <heed/nn/encoder_decoder.h>
 
 #include <heed/autograd/grad_mode.h>
+#include <heed/autograd/ops/join.h>
 #include <heed/nn/bahdanau.h>
 #include <heed/nn/loss.h>
 #include <heed/nn/transformer_model.h>
+#include <heed/tensor/kernels/extremes.h>
 #include <heed/tensor/kernels/index.h>
 
 #include "tests/nn/helpers.h"
@@ -29,9 +31,11 @@ struct Kind {
   std::function<std::unique_ptr<nn::EncoderDecoder>(double dropout)> make;
 };
 
-Kind transformer(const std::string& name, nn::PositionKind position) {
+Kind transformer(const std::string& name, nn::PositionKind position, const nn::ScoreChoice& score = {}) {
   return {name, [=](double dropout) {
-            return std::make_unique<nn::TransformerModel>(transformer_options(position, dropout));
+            nn::TransformerModelOptions options = transformer_options(position, dropout);
+            options.stack.score = score;
+            return std::make_unique<nn::TransformerModel>(options);
           }};
 }
 
@@ -68,7 +72,9 @@ INSTANTIATE_TEST_SUITE_P(Model, EncoderDecoder,
                                          kAttentive, transformer("sinusoidal", nn::PositionKind::sinusoidal),
                                          transformer("learned", nn::PositionKind::learned),
                                          transformer("rotary", nn::PositionKind::rotary),
-                                         transformer("unplaced", nn::PositionKind::none)),
+                                         transformer("unplaced", nn::PositionKind::none),
+                                         transformer("additive", nn::PositionKind::sinusoidal,
+                                                     nn::each_head<nn::AdditiveScore>({.hidden = 3}))),
                          [](const auto& kind) { return kind.param.name; });
 
 void expect_model_like_pytorch(nn::EncoderDecoder& model, const std::string& name) {
@@ -106,6 +112,19 @@ TEST_P(EncoderDecoder, one_step_at_a_time_equals_the_whole) {
   const auto decoding = model->start(source_, lengths_);
   for (int64_t t = 0; t < 5; ++t)
     EXPECT_TRUE(close(decoding->step(target_.select(1, t)).data(), whole.select(1, t), kF32)) << t;
+}
+
+TEST_P(EncoderDecoder, the_likeliest_words_step_by_step_are_those_of_whole_passes) {
+  const auto model = make();
+  const NoGrad guard;
+  const auto decoding = model->start(source_, lengths_);
+  Tensor words = ids({{2}, {2}, {2}});  // (batch, words so far)
+  for (int64_t t = 0; t < 5; ++t) {
+    const Tensor chosen = kernels::argmax(decoding->step(words.select(1, t)).data(), 1);
+    const Tensor whole = (*model)(source_, lengths_, words).data().select(1, t);
+    EXPECT_EQ(chosen.to_vector<int64_t>(), kernels::argmax(whole, 1).to_vector<int64_t>()) << t;
+    words = concat({words, chosen.unsqueeze(1)}, 1).data();
+  }
 }
 
 TEST_P(EncoderDecoder, two_decodings_do_not_disturb_each_other) {

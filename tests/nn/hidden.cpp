@@ -145,12 +145,16 @@ TEST(Hidden, reaches_nothing_through_pooling_with_any_score) {
 TEST(Hidden, reaches_nothing_through_attention) {
   nn::DotProductAttention dot;
   nn::AdditiveAttention additive({.query_width = kWidth, .key_width = kWidth, .hidden = 3});
-  nn::MultiHeadAttention heads({.width = kWidth, .heads = 2});
+  nn::MultiHeadAttention heads({.width = kWidth, .heads = 2}),
+      sums({.width = kWidth, .heads = 2, .score = nn::each_head<nn::AdditiveScore>({.hidden = 3})}),
+      distances({.width = kWidth, .heads = 2, .score = nn::each_head<nn::GaussianScore>()});
   EXPECT_TRUE(rc::check([&] {
     const Padding padding;
     expect_attention_untouched(dot, padding);
     expect_attention_untouched(additive, padding);
     expect_attention_untouched(heads, padding);
+    expect_attention_untouched(sums, padding);
+    expect_attention_untouched(distances, padding);
   }));
 }
 
@@ -158,13 +162,15 @@ TEST(Hidden, reaches_nothing_through_self_attention) {
   nn::SelfAttention single({.width = kWidth, .head_width = 3});
   nn::AdditiveSelfAttention additive({.width = kWidth, .head_width = 2, .hidden = 3});
   nn::MultiHeadAttention heads({.width = kWidth, .heads = 2}),
-      rotary({.width = kWidth, .heads = 2, .rotary = true});
+      rotary({.width = kWidth, .heads = 2, .rotary = true}),
+      sums({.width = kWidth, .heads = 2, .score = nn::each_head<nn::AdditiveScore>({.hidden = 3})});
   EXPECT_TRUE(rc::check([&] {
     const Padding padding;
     expect_sequence_untouched(single, padding);
     expect_sequence_untouched(additive, padding);
     expect_sequence_untouched(heads, padding);
     expect_sequence_untouched(rotary, padding);
+    expect_sequence_untouched(sums, padding);
   }));
 }
 
@@ -206,6 +212,8 @@ TEST(Hidden, a_key_that_only_some_queries_see_reaches_the_others_in_no_attention
   nn::DotProductAttention dot;
   nn::SelfAttention single({.width = kWidth, .head_width = 3});
   nn::MultiHeadAttention heads({.width = kWidth, .heads = 2});
+  nn::MultiHeadAttention sums(
+      {.width = kWidth, .heads = 2, .score = nn::each_head<nn::AdditiveScore>({.hidden = 3})});
   nn::AdditiveSelfAttention additive({.width = kWidth, .head_width = 2, .hidden = 3});
   const auto check = [&](auto run) {
     const Tensor got = run(x).slice(1, 0, 2).clone(), wanted = run(clean).slice(1, 0, 2).clone();
@@ -215,5 +223,6 @@ TEST(Hidden, a_key_that_only_some_queries_see_reaches_the_others_in_no_attention
   check([&](const Tensor& at) { return dot(at, at, at, causal).data(); });
   check([&](const Tensor& at) { return single(at, causal).data(); });
   check([&](const Tensor& at) { return heads(at, causal).data(); });
+  check([&](const Tensor& at) { return sums(at, causal).data(); });
   check([&](const Tensor& at) { return additive(at, causal).data(); });
 }

@@ -27,10 +27,7 @@ nn::PointEdit give(const Tensor& value) {
   return [value](const nn::Point&) { return Variable(value); };
 }
 
-}  // namespace
-
-TEST(point_edits, put_their_value_into_every_point_of_an_attention) {
-  nn::MultiHeadAttention layer({.width = 8, .heads = 2});
+void expect_edits_everywhere(nn::MultiHeadAttention& layer) {
   const Variable x = random_tensor({2, 5, 8}), y = random_tensor({2, 5, 8}, 2);
   for (const std::string name : {"input", "query", "key", "value", "scores", "weights", "heads", "output"}) {
     const Tensor other = shown(layer, name, [&] { layer(y); }).at(0);
@@ -47,6 +44,16 @@ TEST(point_edits, put_their_value_into_every_point_of_an_attention) {
   const Variable split = Variable(value).reshape({2, 5, 2, 4}).transpose(1, 2);
   const Variable want = matmul(weights, split).transpose(1, 2).reshape({2, 5, 8});
   EXPECT_TRUE(close(heads, want.data(), kF32));
+}
+
+}  // namespace
+
+TEST(point_edits, put_their_value_into_every_point_of_an_attention) {
+  nn::MultiHeadAttention products({.width = 8, .heads = 2});
+  expect_edits_everywhere(products);
+  nn::MultiHeadAttention sums(
+      {.width = 8, .heads = 2, .score = nn::each_head<nn::AdditiveScore>({.hidden = 3})});
+  expect_edits_everywhere(sums);
 }
 
 TEST(point_edits, of_scores_are_masked_and_normalized_like_those_they_replace) {

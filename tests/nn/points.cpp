@@ -65,6 +65,8 @@ TEST(points, every_attention_shows_the_same_names_and_watching_changes_no_bit) {
   nn::SelfAttention single({.width = 8, .head_width = 4, .dropout = 0.3});
   nn::MultiHeadAttention heads({.width = 8, .heads = 2, .dropout = 0.3, .rotary = true});
   nn::AdditiveAttention additive({.query_width = 8, .key_width = 8, .hidden = 5, .dropout = 0.3});
+  nn::MultiHeadAttention sums(
+      {.width = 8, .heads = 2, .dropout = 0.3, .score = nn::each_head<nn::AdditiveScore>({.hidden = 5})});
   nn::AttentionPooling<nn::BilinearScore> pooling(
       {.score = {.query_width = 8, .key_width = 8}, .dropout = 0.3});
   const auto check = [&](auto& layer, const Shape& pairs, auto&& run) {
@@ -85,6 +87,7 @@ TEST(points, every_attention_shows_the_same_names_and_watching_changes_no_bit) {
   check(dot, {2, 1, 40, 40}, [&](const Variable& in) { return dot(in, in, in, mask); });
   check(single, {2, 1, 40, 40}, [&](const Variable& in) { return single(in, mask); });
   check(heads, {2, 2, 40, 40}, [&](const Variable& in) { return heads(in, mask); });
+  check(sums, {2, 2, 40, 40}, [&](const Variable& in) { return sums(in, mask); });
   check(additive, {2, 40, 40}, [&](const Variable& in) { return additive(in, in, in, mask); });
   check(pooling, {2, 40, 40}, [&](const Variable& in) { return pooling(in, in, in, mask); });
 }

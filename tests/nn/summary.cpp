@@ -55,7 +55,11 @@ TEST(Summary, of_a_large_model_is_aligned_and_fits_into_100_columns) {
   };
   nn::TransformerModel model({.source_vocabulary = 20000,
                               .target_vocabulary = 30000,
-                              .stack = {.width = 8, .feed_forward = 16, .heads = 2, .layers = 2}});
+                              .stack = {.width = 8,
+                                        .feed_forward = 16,
+                                        .heads = 2,
+                                        .layers = 2,
+                                        .score = nn::each_head<nn::AdditiveScore>({.hidden = 4})}});
   Wrapper wrapped(model);
   const auto lines = lines_of(nn::summary(wrapped));
   ASSERT_EQ(lines.size(), model.named_parameters().size() + 2);
@@ -64,5 +68,9 @@ TEST(Summary, of_a_large_model_is_aligned_and_fits_into_100_columns) {
     EXPECT_EQ(line.size(), lines[0].size()) << line;
   }
   EXPECT_EQ(lines[1].substr(0, 3), "...");
+  const auto score = std::ranges::find_if(
+      lines, [](const std::string& line) { return line.find("cross_attention.score.1.w_v") != line.npos; });
+  ASSERT_NE(score, lines.end());
+  EXPECT_NE(score->find("AdditiveScore"), std::string::npos) << *score;
   EXPECT_NE(lines.back().find(std::to_string(model.parameter_count())), std::string::npos);
 }

@@ -91,6 +91,34 @@ TEST(FlowTest, the_part_of_a_head_is_what_comes_when_all_other_ways_are_closed) 
           << path << " of head " << head;
 }
 
+TEST(FlowTest, any_score_of_several_heads_sends_its_gradient_by_the_same_ways) {
+  const std::vector<std::pair<nn::ScoreChoice, Paths>> scores{
+      {nn::each_head<nn::AdditiveScore>({.hidden = 3}), {"query", "key", "value"}},
+      {nn::each_head<nn::BilinearScore>(), {"query", "key", "value"}},
+      {nn::each_head<nn::GaussianScore>({.learnable = true}), {"query", "key", "value"}},
+      {nn::each_head<nn::DotScore>({.scaled = false}), {"query", "key", "value"}},
+      {nn::each_head<nn::KeyScore>(), {"key", "value"}},
+      {nn::each_head<nn::UniformScore>(), {"value"}}};
+  for (const auto& [score, paths] : scores) {
+    nn::MultiHeadAttention layer({.width = 8, .heads = 2, .score = score});
+    layer.to(DType::f64);
+    Recorder recorder(layer, {""});
+    const Variable x = f64_leaf({2, 5, 8});
+    layer(x).backward(random_tensor({2, 5, 8}, 3).to(DType::f64));
+    const AttentionRecord record = recorder.record().attention.at(0);
+    EXPECT_EQ(record.heads.size(), 2);
+    ASSERT_EQ(record.flows.size(), 1);
+    EXPECT_EQ(record.flows[0].input, "input");
+    EXPECT_EQ(paths_of(record.flows[0]), paths);
+    expect_whole(record.flows[0], x.grad().data(), kF64);
+    for (const std::string& path : paths)
+      for (const int64_t head : {0, 1})
+        EXPECT_TRUE(close(part_of(record.flows[0], path).gradient.select(0, head),
+                          gradient_by(layer, x, path, head), kF64))
+            << path << " of head " << head;
+  }
+}
+
 TEST(FlowTest, the_residual_is_one_of_the_ways_into_a_block) {
   for (const nn::NormPlace place : {nn::NormPlace::pre, nn::NormPlace::post}) {
     for (const DType dtype : {DType::f64, DType::f32}) {
@@ -149,6 +177,23 @@ TEST(FlowTest, additive_attention_sends_its_keys_and_values_gradient_to_one_memo
   expect_whole(flows[0], q.grad().data(), kF64);
   EXPECT_EQ(paths_of(flows[1]), (Paths{"key", "value"}));
   expect_whole(flows[1], memory.grad().data(), kF64);
+}
+
+TEST(FlowTest, a_transformer_of_any_score_sends_its_gradient_by_the_same_ways) {
+  nn::TransformerDecoderLayer layer({.width = 8,
+                                     .feed_forward = 16,
+                                     .heads = 2,
+                                     .norm = nn::NormPlace::pre,
+                                     .score = nn::each_head<nn::AdditiveScore>({.hidden = 3})});
+  layer.to(DType::f64);
+  Recorder recorder(layer, {"*_attention"});
+  const Variable x = f64_leaf({2, 3, 8}), memory(random_tensor({2, 5, 8}, 4).to(DType::f64), true);
+  layer(x, memory, Mask::valid_lengths(ids({5, 3}))).backward(random_tensor({2, 3, 8}, 3).to(DType::f64));
+  const auto records = recorder.record().attention;
+  ASSERT_EQ(records.size(), 2);
+  expect_whole(records[0].flows.at(0), x.grad().data(), kF64);
+  EXPECT_EQ(paths_of(records[0].flows[0]), (Paths{"query", "key", "value", "residual"}));
+  expect_whole(records[1].flows.at(1), memory.grad().data(), kF64);
 }
 
 TEST(FlowTest, of_no_gradient_has_shares_of_0_and_no_nan) {

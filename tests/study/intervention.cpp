@@ -83,6 +83,17 @@ TEST(InterventionTest, additive_attention_has_one_head) {
   EXPECT_NE(effects[0].effect.change(), 0);
 }
 
+TEST(InterventionTest, heads_are_switched_off_whatever_their_score) {
+  nn::MultiHeadAttention layer(
+      {.width = 8, .heads = 2, .score = nn::each_head<nn::AdditiveScore>({.hidden = 3})});
+  const Variable x = random_tensor({2, 5, 8});
+  const auto effects = head_effects(layer, {""}, [&] { return sum(layer(x)).item(); });
+  ASSERT_EQ(effects.size(), 2);
+  // The biases are 0, so that each head adds what the sum lacks without it.
+  EXPECT_NEAR(effects[0].effect.after + effects[1].effect.after, effects[0].effect.before, 1e-4);
+  EXPECT_NE(effects[0].effect.change(), 0);
+}
+
 TEST(InterventionTest, says_what_was_wanted) {
   nn::MultiHeadAttention layer({.width = 8, .heads = 2});
   const Variable x = random_tensor({1, 3, 8});

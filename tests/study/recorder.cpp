@@ -67,6 +67,9 @@ void expect_same_training(const Options& options) {
 
 TEST(RecorderTest, changes_no_bit_of_a_training) {
   expect_same_training<nn::TransformerModel>(small_transformer(nn::NormPlace::pre, 0.1));
+  nn::TransformerModelOptions additive = small_transformer(nn::NormPlace::post, 0.1);
+  additive.stack.score = nn::each_head<nn::AdditiveScore>({.hidden = 3});
+  expect_same_training<nn::TransformerModel>(additive);
   expect_same_training<nn::Bahdanau>(small_bahdanau(nn::ScoreKind::additive, 0.1));
   expect_same_training<nn::Bahdanau>(small_bahdanau(nn::ScoreKind::dot, 0.1));
 }
