@@ -38,6 +38,12 @@ Architecture read(const json& config) {
   return a;
 }
 
+/// The Transformer's: scaled dot products, or sums with as large a hidden layer as a head is wide.
+nn::ScoreChoice score_of_heads(const Architecture& a) {
+  if (a.score == nn::ScoreKind::dot) return {};
+  return nn::each_head<nn::AdditiveScore>({.hidden = a.width / a.heads});
+}
+
 }  // namespace
 
 const Names& model_names() {
@@ -60,6 +66,10 @@ const Names& norm_names() {
   return names;
 }
 
+nn::ScoreKind usual_score(ModelKind kind) {
+  return kind == ModelKind::bahdanau ? nn::ScoreKind::additive : nn::ScoreKind::dot;
+}
+
 Architecture architecture_of(const Preset& preset, ModelKind kind) {
   return {.kind = kind,
           .width = preset.width,
@@ -67,7 +77,8 @@ Architecture architecture_of(const Preset& preset, ModelKind kind) {
           .heads = preset.heads,
           .layers = preset.layers,
           .length = preset.length,
-          .dropout = preset.dropout};
+          .dropout = preset.dropout,
+          .score = usual_score(kind)};
 }
 
 std::unique_ptr<nn::EncoderDecoder> build_model(const Architecture& a, int64_t source_words,
@@ -88,7 +99,8 @@ std::unique_ptr<nn::EncoderDecoder> build_model(const Architecture& a, int64_t s
                                             .heads = a.heads,
                                             .layers = a.layers,
                                             .dropout = a.dropout,
-                                            .norm = a.norm},
+                                            .norm = a.norm,
+                                            .score = score_of_heads(a)},
                                   .position = a.position,
                                   .max_length = a.length});
 }

@@ -18,6 +18,9 @@ const Names& score_names();     ///< of nn::ScoreKind
 const Names& position_names();  ///< of nn::PositionKind
 const Names& norm_names();      ///< of nn::NormPlace
 
+/// The score of the paper that the model is from.
+nn::ScoreKind usual_score(ModelKind kind);
+
 /// What a model is made from, apart from its vocabularies.
 struct Architecture {
   static constexpr int64_t kLargestSize = 1 << 16;
@@ -29,8 +32,8 @@ struct Architecture {
   int64_t layers = 0;
   int64_t length = 0;  ///< the longest sentence in ids, the end marker included
   double dropout = 0;
-  nn::ScoreKind score = nn::ScoreKind::additive;             ///< of Bahdanau's model, as is
-  bool attentive = false;                                    ///< this
+  nn::ScoreKind score = nn::ScoreKind::dot;                  ///< of all attention
+  bool attentive = false;                                    ///< of Bahdanau's model
   nn::PositionKind position = nn::PositionKind::sinusoidal;  ///< of the Transformer, as is
   nn::NormPlace norm = nn::NormPlace::post;                  ///< this
 

@@ -46,10 +46,12 @@ void suit_embedded(Recipe& r) {
 
 /// What suits the model, the preset and the data that were asked for.
 Recipe defaults(const json& given) {
+  const std::string model = given.value("model", "transformer");
+  const auto kind = static_cast<ModelKind>(model_names().place(model));
   Recipe r{.data = given.value("data", ""),
            .preset = given.value("preset", "toy"),
-           .model = given.value("model", "transformer"),
-           .score = "additive",
+           .model = model,
+           .score = score_names().at(static_cast<int64_t>(usual_score(kind))),
            .position = "sinusoidal",
            .norm = "post"};
   const Preset& preset = preset_by_name(r.preset);
@@ -89,7 +91,6 @@ Recipe make_recipe(const json& given) {
   all.update(given);
   all.update(how_long(given));
   auto recipe = all.get<Recipe>();
-  expect_belongs(given, "score", recipe.model, "bahdanau");
   expect_belongs(given, "attentive", recipe.model, "bahdanau");
   expect_belongs(given, "position", recipe.model, "transformer");
   expect_belongs(given, "norm", recipe.model, "transformer");

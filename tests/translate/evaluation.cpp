@@ -25,7 +25,8 @@ Translator untrained(ModelKind kind, const std::vector<SentencePair>& pairs, int
                                   .heads = 2,
                                   .layers = 2,
                                   .length = length,
-                                  .dropout = 0.3};
+                                  .dropout = 0.3,
+                                  .score = usual_score(kind)};
   return {architecture, Vocabulary(sources(pairs), 1), Vocabulary(targets(pairs), 1)};
 }
 

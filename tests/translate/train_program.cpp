@@ -89,8 +89,8 @@ TEST_F(TrainProgram, LeavesAModelACheckpointAndMetrics) {
 TEST_F(TrainProgram, EveryChoiceIsRebuiltFromItsFolder) {
   for (const std::string choice :
        {"--position learned", "--position rotary", "--position none --norm pre", "--norm pre",
-        "--model bahdanau --score dot", "--model bahdanau --attentive", "--length 20 --dropout 0.3 --bucket",
-        "--preset toy --warmup-steps 4 --lr 0.002"}) {
+        "--score additive", "--model bahdanau --score dot", "--model bahdanau --attentive",
+        "--length 20 --dropout 0.3 --bucket", "--preset toy --warmup-steps 4 --lr 0.002"}) {
     ASSERT_EQ(run_shell(begin("m", "--overwrite -q --steps 2 " + choice)).status, 0) << choice;
     EXPECT_EQ(run_shell("TRANSLATE infer --dir " + path("m") + " 'i run .'").status, 0) << choice;
     EXPECT_EQ(run_shell(resume("m", "-q --steps 3 " + choice)).status, 0) << choice;
@@ -234,8 +234,7 @@ TEST_F(TrainProgram, SaysWhatIsWrongWithItsOptions) {
   expect_refused(begin("m", "--dropout 1.5"), 2, "--dropout");
   expect_refused(begin("m", "--length 1"), 2, "--length");
   expect_refused(begin("m", "--length 65537"), 2, "--length");
-  expect_refused(begin("m", "--score dot"), 2,
-                 "wanted --score with --model bahdanau, came --model transformer");
+  expect_refused(begin("m", "--score cosine"), 2, "wanted additive or dot, came \"cosine\"");
   expect_refused(begin("m", "--position none --model bahdanau"), 2,
                  "wanted --position with --model transformer");
   expect_refused(begin("m", "--norm middle"), 2, "wanted pre or post, came \"middle\"");

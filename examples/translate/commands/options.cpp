@@ -116,7 +116,8 @@ void add_model_options(CLI::App& command, const Given& given) {
   add_text(command, given, "--model", "The default is transformer")->check(one_of(model_names()));
   add_text(command, given, "--preset", "Sizes; the default is toy")
       ->check(accepted_by([](const std::string& name) { preset_by_name(name); }, "toy, small or base"));
-  add_text(command, given, "--score", "How bahdanau compares states; the default is additive")
+  add_text(command, given, "--score",
+           "How attention compares: additive, the default of bahdanau, or dot, that of transformer")
       ->check(one_of(score_names()));
   command.add_flag_function(
       "--attentive,!--no-attentive", [given](int64_t count) { (*given)["attentive"] = count > 0; },
