@@ -4,7 +4,7 @@
 
 /// How well each key answers each query: a(q, k) for queries (batch, queries, query width) and keys (batch,
 /// keys, key width), as scores (batch, queries, keys). A score is a small layer with `Options` and
-/// `forward(q, k)`; AttentionPooling makes attention of any of them. ShapeError where the widths do not fit.
+/// `forward(q, k)`; AttentionPooling and MultiHeadAttention take any of them. ShapeError for wrong widths.
 namespace heed::nn {
 
 struct UniformScoreOptions {};
