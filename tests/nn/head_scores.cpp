@@ -95,8 +95,8 @@ class HeadScores : public testing::TestWithParam<size_t> {
 INSTANTIATE_TEST_SUITE_P(Kind, HeadScores, testing::Range<size_t>(0, kinds().size()),
                          [](const auto& place) { return kinds()[place.param].name; });
 
-/// Head by head, and softmax under what `seen`, numbers 0 and 1 (batch, queries, keys), lets through: output
-/// and weights.
+/// Head by head, and softmax under what `seen`, numbers 0 and 1 (batch, heads, queries, keys), lets through:
+/// output and weights.
 Variables by_formula(const nn::Module& layer, const Kind& kind, const Variable& q, const Variable& k,
                      const Variable& v, const Tensor& seen) {
   std::map<std::string, Variable> state;
@@ -113,7 +113,7 @@ Variables by_formula(const nn::Module& layer, const Kind& kind, const Variable& 
     const std::string prefix = fmt::format("score.{}.", h);
     for (const auto& [name, parameter] : state)
       if (name.starts_with(prefix)) head.parameters.emplace(name.substr(prefix.size()), parameter);
-    const Variable shares = kind.formula(head).exp() * seen;
+    const Variable shares = kind.formula(head).exp() * Variable(seen.select(1, h));
     const Variable total = shares.sum({-1}, true);  // 0 where nothing is seen
     const Variable weights =
         shares / (total + Variable(kernels::eq(total.data(), scalar(0, DType::f64)).to(DType::f64)));
@@ -147,8 +147,9 @@ TEST_P(HeadScores, are_the_formula_of_each_head_with_all_gradients) {
     if (name.ends_with("bias")) Tensor(parameter.data()).copy_from(random_tensor(parameter.shape(), 5));
   const Variable q = f64_leaf({2, 3, kWidth}, 1), k = f64_leaf({2, 4, kWidth}, 2),
                  v = f64_leaf({2, 4, kWidth}, 3);
-  const Tensor seen = tensor_of(
+  const Variable some = tensor_of(
       {{{1, 1, 0, 1}, {0, 0, 0, 0}, {1, 1, 1, 1}}, {{0, 1, 0, 0}, {1, 1, 1, 0}, {1, 0, 0, 1}}}, DType::f64);
+  const Tensor seen = stack(Variables{some, 1 - some}, 1).data();  // what one head sees, the other does not
   const Mask mask = Mask::valid_pairs(seen.to(DType::boolean));
   const auto attended = layer.attend_with_weights(q, layer.project(k, v), mask);
   const Variables got{attended.output, attended.weights}, wanted = by_formula(layer, kind(), q, k, v, seen);
