@@ -145,6 +145,8 @@ class Module {
   void call_forward_hooks(std::span<const Variable> inputs, Variable& output);
 
  private:
+  friend class EvalMode;
+
   struct NamedEdit {
     std::string name;
     PointEdit edit;

@@ -1,6 +1,7 @@
 #include "translate/sentence_study.h"
 
 #include <fmt/format.h>
+#include <heed/nn/eval_mode.h>
 #include <heed/nn/loss.h>
 #include <heed/study/integrated_gradients.h>
 #include <heed/study/intervention.h>
@@ -20,16 +21,11 @@ namespace {
 /// A sentence pair as a batch of one row, asked in evaluation mode while this lives.
 class Asked {
  public:
-  Asked(Translator& translator, const Encoded& example)
-      : model_(translator.model()), was_training_(model_.is_training()) {
-    model_.eval();
+  Asked(Translator& translator, const Encoded& example) : model_(translator.model()), evaluation_(model_) {
     const std::vector<Encoded> examples{example};
     const std::vector<int64_t> indices{0};
     batch_ = make_batch(examples, indices, length_of(example));
   }
-  ~Asked() { model_.train(was_training_); }
-  Asked(const Asked&) = delete;
-  Asked& operator=(const Asked&) = delete;
 
   Variable loss() const {
     const auto grid = [&](const std::vector<int64_t>& ids) {
@@ -42,7 +38,7 @@ class Asked {
 
  private:
   nn::EncoderDecoder& model_;
-  bool was_training_;
+  nn::EvalMode evaluation_;
   Batch batch_;
 };
 
