@@ -51,12 +51,6 @@ std::vector<study::ReportToken> tokens_of(const Sentence& words, size_t count) {
   return tokens;
 }
 
-nn::Module& module_named(nn::Module& model, const std::string& name) {
-  for (const auto& [path, module] : model.named_modules())
-    if (path == name) return *module;
-  raise<ValueError>("[study] the model has no {}", name);
-}
-
 /// Self-attention of the encoder looks at the source, that of the decoder at what it was fed, and all other
 /// attention, a step for each word that is written, at the source.
 study::ReportLayer layer_of(const study::AttentionRecord& record, const SentenceStudy& studied) {
@@ -68,7 +62,7 @@ study::ReportLayer layer_of(const study::AttentionRecord& record, const Sentence
 }
 
 study::ReportChart attributions(Translator& translator, const SentenceStudy& studied, const Asked& asked) {
-  const auto found = study::integrated_gradients(module_named(translator.model(), "source_embedding"),
+  const auto found = study::integrated_gradients(translator.model().get_submodule("source_embedding"),
                                                  "output", [&] { return asked.loss(); });
   study::ReportChart chart;
   chart.title = "What each source word takes from the loss, or adds to it";
