@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 #include "tests/translate/scratch.h"
 
 namespace heed::gradient_flow {
@@ -16,7 +17,7 @@ using translate::Scratch;
 
 /// Runs the program in one thread.
 Outcome run(const std::string& arguments) {
-  return test::run_shell("HEED_NUM_THREADS=1 " HEED_GRADIENT_FLOW " " + arguments);
+  return test::run_shell("HEED_NUM_THREADS=1 " + test::program_path("gradient_flow") + " " + arguments);
 }
 
 constexpr const char* kSmallScale = "scale --queries 16 --keys 4 --seed 7";

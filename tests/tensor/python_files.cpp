@@ -16,6 +16,7 @@
 
 #include "helpers.h"
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 
 namespace heed::test {
 namespace {
@@ -42,10 +43,8 @@ class python_files : public testing::Test {
 
   /// What python_files.py prints of the folder, in order.
   Lines python(const std::string& action) const {
-    const std::string script =
-        (std::filesystem::path(HEED_FIXTURES).parent_path() / "tensor/python_files.py").string();
-    const Outcome outcome =
-        run_shell(fmt::format("{} '{}' {} '{}'", python_, script, action, folder_.path().string()));
+    const Outcome outcome = run_shell(fmt::format(
+        "{} '{}' {} '{}'", python_, source_path("tensor/python_files.py"), action, folder_.path().string()));
     EXPECT_EQ(outcome.status, 0) << outcome.output;
     std::istringstream text(outcome.output);
     Lines lines;
