@@ -157,6 +157,16 @@ std::vector<std::pair<std::string, Module*>> Module::named_uses() {
   return all;
 }
 
+Module& Module::get_submodule(std::string_view name) {
+  std::vector<std::string> names;
+  for (auto& [path, module] : named_uses()) {
+    if (path == name) return *module;
+    names.push_back(std::move(path));
+  }
+  raise<ValueError>("[get_submodule] no module is called \"{}\"; the nearest names are \"{}\"", name,
+                    fmt::join(nearest_names(name, names), "\", \""));
+}
+
 void Module::apply(const std::function<void(Module&)>& f) {
   for (const auto& [name, module] : named_modules()) f(*module);
 }

@@ -82,6 +82,8 @@ class Module {
   std::vector<std::pair<std::string, Module*>> named_modules();
   /// The same, but a module that is used in several places comes under each of its names.
   std::vector<std::pair<std::string, Module*>> named_uses();
+  /// The module of one of these names. ValueError, with the nearest names, when there is none.
+  Module& get_submodule(std::string_view name);
   /// f on this module and on each one below it, parents first.
   void apply(const std::function<void(Module&)>& f);
 
@@ -145,6 +147,8 @@ class Module {
   void call_forward_hooks(std::span<const Variable> inputs, Variable& output);
 
  private:
+  friend class EvalMode;
+
   struct NamedEdit {
     std::string name;
     PointEdit edit;

@@ -52,7 +52,7 @@ Survey survey(const internal::NamedModules& modules, const std::function<double(
 
 Intervention edit_point(nn::Module& model, const std::string& name, nn::PointEdit edit) {
   const auto [path, point] = module_and_point(name);
-  nn::Module& module = *internal::matching("edit_point", model.named_modules(), {path})[0].second;
+  nn::Module& module = model.get_submodule(path);
   Intervention intervention;
   intervention.name_ = name;
   intervention.handle_ = module.register_point_edit(

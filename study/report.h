@@ -7,7 +7,7 @@
 #include <heed/tensor/tensor.h>
 
 /// What an offline page shows of a model: attention head by head, by which path gradient came, and curves.
-/// recording.h fills it from a Recorder; a program may also fill it by hand.
+/// report_layers.h fills it from a Recorder; a program may also fill it by hand.
 namespace heed::study {
 
 /// A place along an axis of an attention matrix.

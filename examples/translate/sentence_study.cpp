@@ -1,6 +1,7 @@
 #include "translate/sentence_study.h"
 
 #include <fmt/format.h>
+#include <heed/nn/eval_mode.h>
 #include <heed/nn/loss.h>
 #include <heed/study/integrated_gradients.h>
 #include <heed/study/intervention.h>
@@ -20,16 +21,11 @@ namespace {
 /// A sentence pair as a batch of one row, asked in evaluation mode while this lives.
 class Asked {
  public:
-  Asked(Translator& translator, const Encoded& example)
-      : model_(translator.model()), was_training_(model_.is_training()) {
-    model_.eval();
+  Asked(Translator& translator, const Encoded& example) : model_(translator.model()), evaluation_(model_) {
     const std::vector<Encoded> examples{example};
     const std::vector<int64_t> indices{0};
     batch_ = make_batch(examples, indices, length_of(example));
   }
-  ~Asked() { model_.train(was_training_); }
-  Asked(const Asked&) = delete;
-  Asked& operator=(const Asked&) = delete;
 
   Variable loss() const {
     const auto grid = [&](const std::vector<int64_t>& ids) {
@@ -42,7 +38,7 @@ class Asked {
 
  private:
   nn::EncoderDecoder& model_;
-  bool was_training_;
+  nn::EvalMode evaluation_;
   Batch batch_;
 };
 
@@ -53,12 +49,6 @@ std::vector<study::ReportToken> tokens_of(const Sentence& words, size_t count) {
   std::vector<study::ReportToken> tokens;
   for (size_t i = 0; i < count; ++i) tokens.push_back({words[i]});
   return tokens;
-}
-
-nn::Module& module_named(nn::Module& model, const std::string& name) {
-  for (const auto& [path, module] : model.named_modules())
-    if (path == name) return *module;
-  raise<ValueError>("[study] the model has no {}", name);
 }
 
 /// Self-attention of the encoder looks at the source, that of the decoder at what it was fed, and all other
@@ -72,7 +62,7 @@ study::ReportLayer layer_of(const study::AttentionRecord& record, const Sentence
 }
 
 study::ReportChart attributions(Translator& translator, const SentenceStudy& studied, const Asked& asked) {
-  const auto found = study::integrated_gradients(module_named(translator.model(), "source_embedding"),
+  const auto found = study::integrated_gradients(translator.model().get_submodule("source_embedding"),
                                                  "output", [&] { return asked.loss(); });
   study::ReportChart chart;
   chart.title = "What each source word takes from the loss, or adds to it";

@@ -1,5 +1,6 @@
 #include "translate/translator.h"
 
+#include <heed/nn/eval_mode.h>
 #include <heed/tensor/error.h>
 #include <heed/tensor/files/atomic_file.h>
 #include <heed/tensor/files/safetensors.h>
@@ -32,21 +33,6 @@ Architecture read_architecture(const fs::path& path) {
   }
 }
 
-/// In evaluation mode while it lives.
-class Evaluation {
- public:
-  explicit Evaluation(nn::EncoderDecoder& model) : model_(model), was_training_(model.is_training()) {
-    model_.eval();
-  }
-  ~Evaluation() { model_.train(was_training_); }
-  Evaluation(const Evaluation&) = delete;
-  Evaluation& operator=(const Evaluation&) = delete;
-
- private:
-  nn::EncoderDecoder& model_;
-  bool was_training_;
-};
-
 }  // namespace
 
 Translator::Translator(const Architecture& architecture, Vocabulary source, Vocabulary target)
@@ -57,7 +43,7 @@ Translator::Translator(const Architecture& architecture, Vocabulary source, Voca
 
 std::vector<Translation> Translator::translate(const std::vector<std::string>& sentences,
                                                const TranslateOptions& options) {
-  const Evaluation evaluation(*model_);
+  const nn::EvalMode evaluation(*model_);
   std::vector<size_t> places;  // of the sentences that have words
   std::vector<Sentence> asked;
   for (size_t i = 0; i < sentences.size(); ++i) {

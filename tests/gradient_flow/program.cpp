@@ -1,31 +1,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 
+#include "tests/support/command.h"
+#include "tests/support/paths.h"
 #include "tests/translate/scratch.h"
 
 namespace heed::gradient_flow {
 namespace {
 
+using test::Outcome;
 using translate::contents_of;
 using translate::Scratch;
 
-struct Outcome {
-  int status = 0;
-  std::string output;  // standard output and standard error
-};
-
 /// Runs the program in one thread.
 Outcome run(const std::string& arguments) {
-  FILE* pipe = popen(("HEED_NUM_THREADS=1 " HEED_GRADIENT_FLOW " " + arguments + " 2>&1").c_str(), "r");
-  Outcome outcome;
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe))
-    outcome.output.push_back(static_cast<char>(c));
-  outcome.status = WEXITSTATUS(pclose(pipe));
-  return outcome;
+  return test::run_shell("HEED_NUM_THREADS=1 " + test::program_path("gradient_flow") + " " + arguments);
 }
 
 constexpr const char* kSmallScale = "scale --queries 16 --keys 4 --seed 7";

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +17,7 @@
 #include <heed/tensor/random.h>
 
 #include "tests/ops/close.h"
+#include "tests/support/paths.h"
 #include "tests/tensor/helpers.h"
 
 /// What the tests of layers and optimizers share.
@@ -33,7 +33,7 @@ struct LayerFixture {
 };
 
 inline LayerFixture load_fixture(const std::string& file_name, const std::string& name) {
-  const auto file = load_safetensors((std::filesystem::path(HEED_FIXTURES) / file_name).string());
+  const auto file = load_safetensors(fixture_path(file_name));
   const auto list = [&](const char* kind) {
     std::vector<Tensor> tensors;
     for (auto found = file.tensors.end();; tensors.push_back(found->second)) {

@@ -73,6 +73,15 @@ class Tied : public nn::Layer<Tied> {
   Variable down_, up_;
 };
 
+/// A module in two places.
+struct Twice : nn::Layer<Twice> {
+  Twice() {
+    child("a", shared);
+    child("b", shared);
+  }
+  Scaled shared;
+};
+
 StateDict copies(const StateDict& state) {
   StateDict result;
   for (const auto& [name, tensor] : state) result.emplace(name, tensor.clone());
@@ -297,14 +306,28 @@ TEST(Module, names_itself_and_all_below_parents_first) {
   EXPECT_EQ(names_of(module.own_parameters()), (std::vector<std::string>{"first", "last"}));
 }
 
+TEST(Module, finds_a_module_below_it_by_each_of_its_names) {
+  Nested module;
+  for (const auto& [name, one] : module.named_modules()) EXPECT_EQ(&module.get_submodule(name), one) << name;
+  EXPECT_EQ(&module.get_submodule("list.1"), &module.list_[1]);
+  EXPECT_EQ(&module.list_.get_submodule("1"), &module.list_[1]);
+  Twice twice;
+  EXPECT_EQ(&twice.get_submodule("a"), &twice.shared);
+  EXPECT_EQ(&twice.get_submodule("b"), &twice.shared);
+}
+
+TEST(Module, lists_the_nearest_names_where_none_fits) {
+  Nested module;
+  expect_error<ValueError>(
+      [&] { module.get_submodule("list.2"); },
+      "[get_submodule] no module is called \"list.2\"; the nearest names are \"list.0\", "
+      "\"list.1\", \"list\"");
+  for (const std::string name : {"first", "list.", ".list", "list.0.weight", "list..0", "*", "inner.inner"})
+    expect_error<ValueError>([&] { module.get_submodule(name); }, "no module is called \"" + name + "\"");
+}
+
 TEST(Module, applies_a_function_to_each_module_once) {
-  struct Twice : nn::Layer<Twice> {
-    Twice() {
-      child("a", shared);
-      child("b", shared);
-    }
-    Scaled shared;
-  } module;
+  Twice module;
   std::vector<const nn::Module*> seen;
   module.apply([&](nn::Module& one) { seen.push_back(&one); });
   EXPECT_EQ(seen, (std::vector<const nn::Module*>{&module, &module.shared}));

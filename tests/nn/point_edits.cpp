@@ -132,14 +132,13 @@ TEST(point_edits, come_in_order_and_end_with_their_handles) {
 
 TEST(points, of_recurrent_layers_are_their_states_step_by_step) {
   nn::GRU gru({.inputs = 3, .hidden = 4, .layers = 2});
-  for (const auto& [name, module] : gru.named_modules()) {
-    if (name != "layers.1") continue;
-    nn::GRUResult result;
-    const auto states = shown(*module, "state", [&] { result = gru(Variable(random_tensor({2, 5, 3}))); });
-    ASSERT_EQ(states.size(), 5);
-    for (int64_t t = 0; t < 5; ++t)
-      EXPECT_TRUE(identical(states[static_cast<size_t>(t)], result.output.data().select(1, t).contiguous()));
-  }
+  nn::GRUResult result;
+  const auto states = shown(gru.get_submodule("layers.1"), "state", [&] {
+    result = gru(Variable(random_tensor({2, 5, 3})));
+  });
+  ASSERT_EQ(states.size(), 5);
+  for (int64_t t = 0; t < 5; ++t)
+    EXPECT_TRUE(identical(states[static_cast<size_t>(t)], result.output.data().select(1, t).contiguous()));
 }
 
 TEST(points, of_a_residual_split_its_gradient) {

@@ -36,13 +36,6 @@ struct Record {
 const std::vector<std::string> kPoints{"input",  "query",   "key",   "value",
                                        "scores", "weights", "heads", "output"};
 
-/// The module of this name in a model.
-nn::Module& module_named(nn::Module& model, const std::string& name) {
-  for (const auto& [path, module] : model.named_modules())
-    if (path == name) return *module;
-  raise<ValueError>("there is no module {}", name);
-}
-
 /// Output of run(x), gradient of x and those of all parameters of the layer.
 template <class Run>
 std::map<std::string, Tensor> results_of(nn::Module& layer, const Variable& x, Run&& run) {
@@ -131,7 +124,7 @@ TEST(points, of_a_named_layer_deep_in_a_model_are_found_without_touching_a_bit) 
        .stack = {.width = 8, .feed_forward = 16, .heads = 2, .layers = 2, .dropout = 0.1}});
   const Tensor source = ids({{1, 2, 3, 4}, {5, 6, 0, 0}}), target = ids({{1, 2, 3}, {4, 5, 6}});
   const Tensor lengths = ids({4, 2});
-  nn::Module& layer = module_named(model, "decoder.layers.1.cross_attention");
+  nn::Module& layer = model.get_submodule("decoder.layers.1.cross_attention");
   const auto run = [&](const Variable&) { return model(source, lengths, target); };
   const Variable none = zeros({});
   const auto without = results_of(model, none, run);

@@ -6,11 +6,13 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/paths.h"
+
 namespace heed::test {
 namespace {
 
 TEST(coverage, every_op_family_has_a_file_of_cases) {
-  const auto tests = std::filesystem::path(HEED_FIXTURES).parent_path() / "ops";
+  const std::filesystem::path tests = source_path("ops");
   const auto ops = tests.parent_path().parent_path() / "autograd" / "ops";
   int families = 0;
   for (const auto& entry : std::filesystem::directory_iterator(ops)) {
@@ -30,7 +32,7 @@ std::string text_of(const std::filesystem::path& path) {
 
 // What a header of an op declares in the first column, its file of cases calls.
 TEST(coverage, every_public_op_has_a_case) {
-  const auto tests = std::filesystem::path(HEED_FIXTURES).parent_path() / "ops";
+  const std::filesystem::path tests = source_path("ops");
   const auto ops = tests.parent_path().parent_path() / "autograd" / "ops";
   const std::regex declaration(R"(\n(?:[A-Z]|std::)[\w:<>]* (\w+)\()");
   int found = 0;

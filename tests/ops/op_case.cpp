@@ -1,12 +1,13 @@
 #include "tests/ops/op_case.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <heed/autograd/gradcheck.h>
 #include <heed/tensor/files/safetensors.h>
 #include <heed/tensor/kernels/reduce.h>
 #include <heed/tensor/random.h>
+
+#include "tests/support/paths.h"
 
 namespace heed::test {
 namespace {
@@ -134,8 +135,7 @@ std::string case_name(const testing::TestParamInfo<OpCase>& info) { return info.
 void PrintTo(const OpCase& op, std::ostream* stream) { *stream << op.name; }
 
 Fixture load_fixture(const std::string& name) {
-  static const SafetensorsFile file =
-      load_safetensors((std::filesystem::path(HEED_FIXTURES) / "ops.safetensors").string());
+  static const SafetensorsFile file = load_safetensors(fixture_path("ops.safetensors"));
   const auto all = [&](const char* kind) {
     std::vector<Tensor> tensors;
     for (auto found = file.tensors.end();; tensors.push_back(found->second)) {

@@ -39,14 +39,11 @@ TEST(IntegratedGradientsTest, add_up_to_the_change_of_a_models_loss_better_with_
                               .target_vocabulary = 13,
                               .stack = {.width = 8, .feed_forward = 16, .heads = 2, .layers = 1}});
   model.to(DType::f64);
-  nn::Module* embedding = nullptr;
-  for (const auto& [name, module] : model.named_modules())
-    if (name == "source_embedding") embedding = module;
-  ASSERT_NE(embedding, nullptr);
+  nn::Module& embedding = model.get_submodule("source_embedding");
   const Tensor source = ids({{1, 2, 3, 4}}), lengths = ids({4});
   const auto run = [&] { return nn::cross_entropy(model(source, lengths, ids({{1, 2}})), ids({{2, 3}})); };
-  const auto rough = integrated_gradients(*embedding, "output", run, {.steps = 4});
-  const auto fine = integrated_gradients(*embedding, "output", run, {.steps = 256});
+  const auto rough = integrated_gradients(embedding, "output", run, {.steps = 4});
+  const auto fine = integrated_gradients(embedding, "output", run, {.steps = 256});
   EXPECT_EQ(fine.attributions.shape(), Shape({1, 4}));
   EXPECT_LT(fine.completeness_error, rough.completeness_error / 10);
   EXPECT_NEAR(sum(Variable(fine.attributions)).item(), fine.to - fine.from, fine.completeness_error + 1e-9);

@@ -98,9 +98,10 @@ TEST(InterventionTest, says_what_was_wanted) {
   nn::MultiHeadAttention layer({.width = 8, .heads = 2});
   const Variable x = random_tensor({1, 3, 8});
   const auto run = [&] { return sum(layer(x)).item(); };
-  expect_error<ValueError>([&] { return overwrite(layer, "q_porj.weights", zeros({1})); },
-                           "[edit_point] no module is called \"q_porj\"; the nearest names are \"q_proj\", "
-                           "\"k_proj\", \"v_proj\"");
+  expect_error<ValueError>(
+      [&] { return overwrite(layer, "q_porj.weights", zeros({1})); },
+      "[get_submodule] no module is called \"q_porj\"; the nearest names are \"q_proj\", "
+      "\"k_proj\", \"v_proj\"");
   expect_error<ValueError>([&] { effect_of(run, [&] { return overwrite(layer, "wieghts", zeros({1})); }); },
                            "[effect_of] the run does not come by a point called \"wieghts\"");
   expect_error<IndexError>([&] { effect_of(run, [&] { return switch_off_head(layer, "", 2); }); },

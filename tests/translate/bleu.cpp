@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "scratch.h"
+#include "tests/support/paths.h"
 
 namespace heed::translate {
 namespace {
@@ -95,7 +96,7 @@ TEST(bleu, an_n_gram_matches_as_often_as_in_the_one_reference_that_has_it_most) 
 }
 
 TEST(bleu, is_that_of_sacrebleu) {
-  std::ifstream file(HEED_FIXTURES "/bleu.tsv");
+  std::ifstream file(test::fixture_path("bleu.tsv"));
   ASSERT_TRUE(file);
   struct Expected {
     int64_t order = 0, said = 0, wanted = 0;

@@ -3,36 +3,29 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "tests/support/command.h"
+#include "tests/support/paths.h"
+
 namespace heed::translate {
 
-struct Outcome {
-  int status = 0;
-  std::string output;  // standard output and standard error
-};
+using test::Outcome;
 
 /// Runs a script with TRANSLATE for the program, in one thread.
 inline Outcome run_shell(const std::string& command) {
-  const std::string script =
-      "exec 2>&1; export HEED_NUM_THREADS=1; TRANSLATE() { " HEED_TRANSLATE " \"$@\"; }; " + command;
-  FILE* pipe = popen(script.c_str(), "r");
-  Outcome outcome;
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe))
-    outcome.output.push_back(static_cast<char>(c));
-  outcome.status = WEXITSTATUS(pclose(pipe));
-  return outcome;
+  return test::run_shell("export HEED_NUM_THREADS=1; TRANSLATE() { " + test::program_path("translate") +
+                         " \"$@\"; }; " + command);
 }
 
 /// Runs `PROGRAM ARGUMENTS`. With `> FILE` in them, the output is what goes to standard error.
 inline Outcome run_program(const std::string& program, const std::string& arguments) {
-  return run_shell(program + " " + arguments);
+  return run_shell(test::program_path(program) + " " + arguments);
 }
 
-inline Outcome run(const std::string& arguments) { return run_program(HEED_TRANSLATE, arguments); }
+inline Outcome run(const std::string& arguments) { return run_program("translate", arguments); }
 
 inline void write(const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; }
 

@@ -26,7 +26,7 @@ TEST_F(SwordProgram, PrintsPairsThatCanBeReadBack) {
                                    "$$$Genesis 1:1\n<w lemma=\"strong:H0002\">Corre</w> "
                                    "<w lemma=\"strong:H0001\">un perro</w>.\n$$$Genesis 2:2\nSólo aquí.\n");
   const std::string pairs = (scratch_.folder() / "pairs.tsv").string();
-  const Outcome outcome = run_program(HEED_SWORD_CORPUS, english + " " + spanish + " > " + pairs);
+  const Outcome outcome = run_program("sword_corpus", english + " " + spanish + " > " + pairs);
   EXPECT_EQ(outcome.status, 0);
   const LoadedPairs read = read_pairs(pairs, {.strict = true});
   ASSERT_EQ(read.pairs.size(), 1u);
@@ -37,7 +37,7 @@ TEST_F(SwordProgram, PrintsPairsThatCanBeReadBack) {
 
 TEST_F(SwordProgram, RefusesWhatHoldsNoVerses) {
   const auto refused = [](const std::string& arguments, int status, const std::string& reason) {
-    const Outcome outcome = run_program(HEED_SWORD_CORPUS, arguments);
+    const Outcome outcome = run_program("sword_corpus", arguments);
     EXPECT_EQ(outcome.status, status) << outcome.output;
     EXPECT_NE(outcome.output.find(reason), std::string::npos) << outcome.output;
   };

@@ -143,9 +143,9 @@ TEST_F(TrainProgram, SurvivesBeingKilledAtAnyMoment) {
   for (int attempt = 1; attempt <= 100; ++attempt) {
     random = random * 6364136223846793005ULL + 1442695040888963407ULL;
     const double seconds = whole.count() * (0.1 + 0.4 * static_cast<double>(random >> 40) / (1 << 24));
-    const Outcome outcome = run_shell(fmt::format("timeout -s KILL {:.4f} " HEED_TRANSLATE
-                                                  " train --resume -q --threads 1 --epochs 60 --out {}",
-                                                  seconds, path("killed")));
+    const Outcome outcome =
+        run_shell(fmt::format("timeout -s KILL {:.4f} {} train --resume -q --threads 1 --epochs 60 --out {}",
+                              seconds, test::program_path("translate"), path("killed")));
     if (outcome.status == 0) break;
     ASSERT_EQ(outcome.status, 137) << outcome.output;
     ++killed;
@@ -161,10 +161,11 @@ TEST_F(TrainProgram, EndsWithACheckpointWhenAsked) {
   for (const auto& [signal, status] : std::vector<std::pair<std::string, int>>{{"INT", 130}, {"TERM", 143}}) {
     const std::string out = "stopped" + signal;
     // An interactive shell's background job would ignore Ctrl-C; env sets it back.
-    const Outcome outcome = run_shell(
-        "env --default-signal=INT HEED_NUM_THREADS=1 " HEED_TRANSLATE " train --data " + path("pairs.tsv") +
-        " --epochs 100000 --out " + path(out) + " & pid=$!; for i in $(seq 600); do [ -s " + path(out) +
-        "/metrics.jsonl ] && break; sleep 0.1; done; kill -" + signal + " $pid; wait $pid");
+    const Outcome outcome =
+        run_shell("env --default-signal=INT HEED_NUM_THREADS=1 " + test::program_path("translate") +
+                  " train --data " + path("pairs.tsv") + " --epochs 100000 --out " + path(out) +
+                  " & pid=$!; for i in $(seq 600); do [ -s " + path(out) +
+                  "/metrics.jsonl ] && break; sleep 0.1; done; kill -" + signal + " $pid; wait $pid");
     EXPECT_EQ(outcome.status, status) << outcome.output;
     EXPECT_NE(outcome.output.find("go on with: translate train --resume --out " + path(out)),
               std::string::npos)

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include <heed/autograd/grad_mode.h>
+#include <heed/nn/eval_mode.h>
 #include <heed/nn/loss.h>
 #include <heed/tensor/creation.h>
 #include <heed/tensor/kernels/extremes.h>
@@ -14,22 +15,6 @@ namespace heed::translate {
 namespace {
 
 constexpr int64_t kRows = 128;
-
-/// Evaluation without a graph; afterwards the model is in its former mode.
-class Evaluating {
- public:
-  explicit Evaluating(nn::EncoderDecoder& model) : model_(model), was_training_(model.is_training()) {
-    model_.eval();
-  }
-  ~Evaluating() { model_.train(was_training_); }
-  Evaluating(const Evaluating&) = delete;
-  Evaluating& operator=(const Evaluating&) = delete;
-
- private:
-  NoGrad guard_;
-  nn::EncoderDecoder& model_;
-  bool was_training_;
-};
 
 std::vector<Encoded> encode(const Translator& translator, std::span<const SentencePair> pairs) {
   return encode_pairs(pairs, translator.source(), translator.target(), translator.architecture().length);
@@ -130,7 +115,8 @@ void count_step(RankedHead& ranked, const Tensor& weights, const AlignedBatch& b
 }  // namespace
 
 Predictions predict(Translator& translator, std::span<const SentencePair> pairs) {
-  const Evaluating guard(translator.model());
+  const NoGrad no_grad;
+  const nn::EvalMode evaluation(translator.model());
   const std::vector<Encoded> examples = encode(translator, pairs);
   Predictions result{.floor = loss_floor(examples)};
   double loss = 0;
@@ -151,7 +137,8 @@ Predictions predict(Translator& translator, std::span<const SentencePair> pairs)
 }
 
 std::vector<RankedHead> rank_heads(Translator& translator, std::span<const SentencePair> pairs) {
-  const Evaluating guard(translator.model());
+  const NoGrad no_grad;
+  const nn::EvalMode evaluation(translator.model());
   const std::vector<SentencePair> aligned = aligned_only(pairs);
   const std::vector<Encoded> examples = encode(translator, aligned);
   std::vector<RankedHead> heads;
