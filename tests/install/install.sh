@@ -30,7 +30,7 @@ if [ -e "$work/moved/include/heed/tensor/internal" ]; then
   echo "wanted no internal headers in the installed copy" >&2
   exit 1
 fi
-for name in tensor autograd nn optim; do
+for name in tensor autograd nn optim study; do
   if [ -z "$(find "$work/moved" -name "libheed_$name.$suffix")" ]; then
     echo "wanted libheed_$name.$suffix in the installed copy, came $(find "$work/moved" -name 'libheed_*')" >&2
     exit 1

@@ -1,26 +1,36 @@
-#include <heed/nn/linear.h>
+#include <heed/autograd/graph.h>
+#include <heed/autograd/ops.h>
+#include <heed/nn/attention.h>
 #include <heed/optim/adam.h>
-#include <heed/tensor/creation.h>
+#include <heed/study/recorder.h>
 #include <heed/tensor/random.h>
 
+#include <cmath>
 #include <cstdio>
 
-/// A program outside of heed's own tree: fits a line by gradient descent.
+/// A program outside of heed's own tree, which calls each of its libraries: attention learns to average what
+/// it reads, and is watched in its last step.
 int main() {
   using namespace heed;
-  nn::Linear line({.inputs = 1, .outputs = 1});
-  optim::Adam optimizer(line.named_parameters(), {.lr = 0.05});
-  const Tensor x = rand_uniform({64, 1}, -1, 1);
-  const Variable y = Variable(x) * 3 + 1;
-  double last = 0;
-  for (int step = 0; step < 500; ++step) {
-    const Variable error = line(x) - y;
-    const Variable loss = (error * error).mean();
+  nn::MultiHeadAttention attention({.width = 8, .heads = 2});
+  optim::Adam optimizer(attention.named_parameters(), {.lr = 0.01});
+  const Variable x = rand_normal({16, 5, 8});  // (batch, length, width)
+  const Variable average = mean(x, {1}, true);
+  const auto loss_of = [&] { return (attention(x) - average).pow(2).mean(); };
+  for (int step = 0; step < 300; ++step) {
     optimizer.zero_grad();
-    loss.backward();
+    loss_of().backward();
     optimizer.step();
-    last = loss.item();
   }
-  std::printf("weight %.3f bias %.3f\n", line.weight().item(), line.bias().item());
-  return last < 1e-4 ? 0 : 1;
+
+  study::Recorder recorder(attention, {"*"});
+  const Variable loss = loss_of();
+  loss.backward();
+  const auto& heads = recorder.record().attention.at(0).heads;
+  const size_t nodes = graph_of(std::span(&loss, 1)).nodes.size();
+  std::printf("loss %.4f, entropy %.3f and %.3f, %zu nodes\n", loss.item(), heads.at(0).entropy,
+              heads.at(1).entropy, nodes);
+  // All five places alike: ln 5.
+  const bool is_even = std::abs(heads.at(0).entropy - std::log(5)) < 0.01;
+  return loss.item() < 0.01 && is_even && nodes > 0 ? 0 : 1;
 }
