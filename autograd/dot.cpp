@@ -92,7 +92,7 @@ std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
-    result += c;
+    result += c == '\n' ? std::string("\\n") : std::string(1, c);
   }
   return result + '"';
 }
@@ -113,9 +113,9 @@ class Writer {
   }
 
   void edge(size_t from, size_t to, const std::string& value, const Bundle& bundle) {
-    std::string label = value;
+    std::string label = "  " + value;  // apart from the line that it stands at
     if (bundle.count > 1) label += fmt::format(" x{}", bundle.count);
-    if (bundle.has_norm) label += fmt::format(" |g| {:.3g}", std::sqrt(bundle.squares));
+    if (bundle.has_norm) label += fmt::format("\n  |g| {:.3g}", std::sqrt(bundle.squares));
     line("  n{} -> n{} [label={}];", from, to, quoted(label));
   }
 
@@ -128,7 +128,9 @@ class Writer {
  private:
   void write_box(size_t place, const std::string& indent) {
     const Box& box = boxes_.all[place];
-    const char* style = box.is_module ? ", shape=box3d" : box.is_leaf ? ", shape=ellipse" : "";
+    const char* style = box.is_module ? ", shape=box3d, fillcolor=\"#dce9f7\""
+                        : box.is_leaf ? ", shape=ellipse, fillcolor=\"#fdf0d2\""
+                                      : "";
     line("{}n{} [label={}{}];", indent, place, quoted(box.label), style);
   }
 
@@ -144,9 +146,10 @@ std::string to_dot(const Graph& graph, const DotOptions& options) {
   const Boxes boxes = boxes_of(graph, options.depth);
   Writer writer(boxes);
   writer.line("digraph {{");
-  writer.line("  node [shape=box, fontname=\"sans-serif\"];");
-  writer.line("  edge [fontname=\"sans-serif\", fontsize=10];");
-  writer.line("  graph [fontname=\"sans-serif\", style=rounded, color=gray];");
+  writer.line("  node [shape=box, style=filled, fillcolor=white, height=0.3, fontname=\"sans-serif\"];");
+  writer.line("  edge [fontname=\"sans-serif\", fontsize=10, arrowsize=0.7];");
+  // The frames' names stand at the side, because most edges come in at the middle.
+  writer.line("  graph [fontname=\"sans-serif\", style=rounded, color=gray, labeljust=l, ranksep=0.35];");
   writer.frame(boxes.root, "  ");
   for (const auto& [ends, bundle] : bundles_of(graph, boxes))
     writer.edge(std::get<0>(ends), std::get<1>(ends), std::get<2>(ends), bundle);

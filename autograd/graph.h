@@ -63,6 +63,9 @@ struct DotOptions {
 /// The picture of a graph in the DOT language, for `dot -Tsvg`. Time runs downwards; modules are frames; an
 /// edge says what flows along it, and the norm of its gradient where that is known. Between two boxes there
 /// is one edge for each kind of value; the norm on it is that of all its gradients together.
+///   std::ofstream("graph.dot") << to_dot(graph_of(loss, model.named_parameters()), {.depth = 2});
+/// is drawn by
+///   dot -Tsvg graph.dot -o graph.svg
 std::string to_dot(const Graph& graph, const DotOptions& options = {});
 
 }  // namespace heed

@@ -5,7 +5,7 @@ packages=(
   nlohmann-json3-dev libutf8proc-dev zlib1g-dev
 )
 test_packages=(
-  git clang-format libgtest-dev librapidcheck-dev libbenchmark-dev chromium python3 python3-numpy
+  git clang-format libgtest-dev librapidcheck-dev libbenchmark-dev chromium graphviz python3 python3-numpy
 )
 
 say() { printf '== %s\n' "$*"; }

@@ -98,7 +98,7 @@ Attended AdditiveAttention::attend(const Variable& q, const Variable& projected_
                                    const Mask& mask) {
   expect_sequences("AdditiveAttention", {&q, &projected_keys, &v});
   const Variable input = point("input", q);
-  const Variable scores = score_projected(input, projected_keys);  // shows query and key
+  const Variable scores = score_projected(input, projected_keys, mask);  // shows query and key
   const Variable values = point("value", alias(v));
   const Variable weights = point("weights", masked_softmax(point("scores", scores), mask));
   return {point("output", point("heads", pool(weights, values, dropout_))), weights};

@@ -46,7 +46,8 @@ class AttentionPooling : public Layer<AttentionPooling<Score>> {
   Attended attend(const Variable& q, const Variable& k, const Variable& v, const Mask& mask = {}) {
     const Variable query = this->point("query", alias(this->point("input", q)));
     const Variable key = this->point("key", alias(k)), value = this->point("value", alias(v));
-    const Variable scores = this->point("scores", score_(query, without_hidden(key, mask, q.size(1))));
+    const Variable scores =
+        this->point("scores", scores_of_seen(query, without_hidden(key, mask, q.size(1)), mask, score_));
     const Variable weights = this->point("weights", masked_softmax(scores, mask));
     const Variable pooled = this->point("heads", pool(weights, value, dropout_));
     return {this->point("output", pooled), weights};

@@ -110,9 +110,11 @@ Variable AdditiveScore::forward(const Variable& q, const Variable& k) {
 
 Variable AdditiveScore::project_keys(const Variable& k) { return k_proj_(k); }
 
-Variable AdditiveScore::score_projected(const Variable& q, const Variable& projected_keys) {
-  const Variable query = point("query", q_proj_(q));
-  return additive_score(query, point("key", alias(projected_keys)), w_v_);
+Variable AdditiveScore::score_projected(const Variable& q, const Variable& projected_keys, const Mask& mask) {
+  const Variable query = point("query", q_proj_(q)), key = point("key", alias(projected_keys));
+  return scores_of_seen(query, key, mask, [this](const Variable& some, const Variable& keys) {
+    return additive_score(some, keys, w_v_);
+  });
 }
 
 }  // namespace heed::nn

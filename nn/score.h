@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heed/nn/linear.h>
+#include <heed/nn/mask.h>
 
 /// How well each key answers each query: a(q, k) for queries (batch, queries, query width) and keys (batch,
 /// keys, key width), as scores (batch, queries, keys). A score is a small layer with `Options` and
@@ -100,8 +101,8 @@ class AdditiveScore : public Layer<AdditiveScore> {
   Variable forward(const Variable& q, const Variable& k);
   /// W_k k: once, where the same keys are asked many times.
   Variable project_keys(const Variable& k);
-  /// The same as forward with keys that were projected before.
-  Variable score_projected(const Variable& q, const Variable& projected_keys);
+  /// The same as forward with keys that were projected before, and scores_of_seen where there is a mask.
+  Variable score_projected(const Variable& q, const Variable& projected_keys, const Mask& mask = {});
 
  private:
   Linear q_proj_, k_proj_;

@@ -22,7 +22,9 @@ struct bfloat16 {
   explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 };
 
-/// The element types of a tensor.
+/// The element types of a tensor. What only moves elements takes all of them. bf16 is taken by products,
+/// attention, arithmetic, sums and means, and by casts; all else says in a DTypeError that it wants f32 or
+/// f64.
 enum class DType : uint8_t { f32, f64, bf16, i64, boolean };
 
 /// Bytes of one element.

@@ -1,6 +1,7 @@
 #include <heed/autograd/ops/attention.h>
 
 #include <heed/autograd/ops/arithmetic.h>
+#include <heed/autograd/ops/cast.h>
 #include <heed/autograd/ops/dropout.h>
 #include <heed/autograd/ops/masked_fill.h>
 #include <heed/autograd/ops/matmul.h>
@@ -64,14 +65,15 @@ struct FusedBackward {
 
 Variable weighted_sum(const Variable& weights, const Variable& values) {
   if (kernels::all_finite(values.data())) return matmul(weights, values);
-  const Tensor unweighted = kernels::eq(weights.data(), scalar(0, weights.dtype()));
+  const Tensor unweighted = kernels::logical_not(weights.data().to(DType::boolean));
   return matmul(weights.unsqueeze(-2), own_copies(values, unweighted)).squeeze(-2);
 }
 
 std::vector<Variable> attention_reference(std::span<const Variable> qkv, const AttentionOptions& options,
                                           const AttentionEdits& edits) {
-  const Variable q = split_heads(qkv[0], options.heads), k = split_heads(qkv[1], options.heads);
-  const Variable v = split_heads(qkv[2], options.heads);
+  const DType dtype = qkv[0].dtype(), wide = dtype == DType::bf16 ? DType::f32 : dtype;
+  const auto heads_of = [&](const Variable& x) { return split_heads(cast(x, wide), options.heads); };
+  const Variable q = heads_of(qkv[0]), k = heads_of(qkv[1]), v = heads_of(qkv[2]);
   Variable scores = pair_products(q, k, options.mask) * options.scale;  // (batch, heads, queries, keys)
   if (edits.scores) scores = edits.scores(scores);
   Variable weights = masked_softmax(scores, options.mask);
@@ -79,7 +81,7 @@ std::vector<Variable> attention_reference(std::span<const Variable> qkv, const A
   const Variable kept = options.dropout_keep.defined()
                             ? dropout_with_mask(weights, options.dropout_keep, options.dropout)
                             : weights;
-  return {join_heads(weighted_sum(kept, v)), weights};
+  return {cast(join_heads(weighted_sum(kept, v)), dtype), cast(weights, dtype)};
 }
 
 AttentionResult attention(const Variable& q, const Variable& k, const Variable& v,

@@ -43,7 +43,8 @@ struct AttentionEdits {
 };
 
 /// Attention composed of products and softmax: what the fused kernel is checked against, what second
-/// derivatives go through, and what has places for edits. Gives output and weights.
+/// derivatives go through, and what has places for edits. Gives output and weights. bf16 is computed in f32,
+/// in which the edits get and give what they edit.
 std::vector<Variable> attention_reference(std::span<const Variable> qkv, const AttentionOptions& options,
                                           const AttentionEdits& edits = {});
 

@@ -77,6 +77,15 @@ To convert(From value) {
     return static_cast<To>(value);
 }
 
+/// For what takes bf16 too, and computes it in f32.
+inline void expect_floating(const char* op, const Tensor& x) {
+  if (!is_floating(x.dtype())) raise<DTypeError>("[{}] wanted f32, f64 or bf16, came {}", op, describe(x));
+}
+
+inline void expect_numbers(const char* op, const Tensor& x) {
+  if (x.dtype() == DType::boolean) raise<DTypeError>("[{}] wanted numbers, came {}", op, describe(x));
+}
+
 inline void expect_bool(const char* op, const Tensor& x) {
   if (x.dtype() != DType::boolean) raise<DTypeError>("[{}] wanted bool, came {}", op, describe(x));
 }

@@ -39,6 +39,10 @@ T over(T x, T y) {
   return x / y;
 }
 
+/// What is computed in: f32 for bf16.
+template <class T>
+using Wide = std::conditional_t<std::is_same_v<T, bfloat16>, float, T>;
+
 /// A plain number as an element; i64 takes whole ones only.
 template <class T>
 T element(const char* op, double value) {
@@ -50,17 +54,14 @@ T element(const char* op, double value) {
 /// All numbers; bf16 is computed in f32 and rounded once.
 template <class F>
 void dispatch_arithmetic(const char* op, const Tensor& x, F&& f) {
-  if (x.dtype() == DType::boolean) raise<DTypeError>("[{}] wanted numbers, came {}", op, describe(x));
+  internal::expect_numbers(op, x);
   if (x.dtype() == DType::bf16) return f(bfloat16{});
   internal::dispatch_numbers(op, x, std::forward<F>(f));
 }
 
-template <class T, class F>
-T compute(F f, T x, T y) {
-  if constexpr (std::is_same_v<T, bfloat16>)
-    return bfloat16(f(static_cast<float>(x), static_cast<float>(y)));
-  else
-    return f(x, y);
+template <class T, class F, class... Rest>
+T compute(F f, T x, Rest... rest) {
+  return T(f(static_cast<Wide<T>>(x), static_cast<Wide<T>>(rest)...));
 }
 
 template <class F>
@@ -117,14 +118,17 @@ Tensor minimum(const Tensor& a, const Tensor& b, Tensor* into) {
 
 Tensor scale(const Tensor& a, double factor, double term) {
   Tensor out = Tensor::empty(a.shape(), a.dtype());
-  internal::dispatch_numbers("scale", a, [&]<class T>(T) {
-    const T f = element<T>("scale", factor), t = element<T>("scale", term);
-    internal::map_into<T, T>(out, a, [=](T x) { return plus(times(x, f), t); });
+  dispatch_arithmetic("scale", a, [&]<class T>(T) {
+    const auto f = element<Wide<T>>("scale", factor), t = element<Wide<T>>("scale", term);
+    internal::map_into<T, T>(
+        out, a, [=](T x) { return compute([=](auto wide) { return plus(times(wide, f), t); }, x); });
   });
   return out;
 }
 
 Tensor pow(const Tensor& a, double exponent) {
+  internal::expect_floating("pow", a);
+  if (a.dtype() == DType::bf16) return pow(a.to(DType::f32), exponent).to(DType::bf16);
   Tensor out = Tensor::empty(a.shape(), a.dtype());
   internal::dispatch_floating("pow", a, [&]<class T>(T) {
     const T e = static_cast<T>(exponent);
@@ -144,8 +148,7 @@ void add_into(Tensor& target, const Tensor& source, double factor) {
   const bool is_safe = internal::same_places(target, source) || !target.shares_memory(source);
   const Tensor from = is_safe ? source : source.clone();
   dispatch_arithmetic("add_into", target, [&]<class T>(T) {
-    using Wide = std::conditional_t<std::is_same_v<T, bfloat16>, float, T>;
-    const Wide f = element<Wide>("add_into", factor);
+    const auto f = element<Wide<T>>("add_into", factor);
     internal::map_into<T, T>(target, target, from, [=](T x, T y) {
       return compute([=](auto a, auto b) { return plus(a, times(f, b)); }, x, y);
     });
@@ -153,9 +156,10 @@ void add_into(Tensor& target, const Tensor& source, double factor) {
 }
 
 void scale_into(Tensor& target, double factor) {
-  internal::dispatch_numbers("scale_into", target, [&]<class T>(T) {
-    const T f = element<T>("scale_into", factor);
-    internal::map_into<T, T>(target, target, [=](T x) { return times(x, f); });
+  dispatch_arithmetic("scale_into", target, [&]<class T>(T) {
+    const auto f = element<Wide<T>>("scale_into", factor);
+    internal::map_into<T, T>(target, target,
+                             [=](T x) { return compute([=](auto wide) { return times(wide, f); }, x); });
   });
 }
 

@@ -28,6 +28,7 @@ struct Sizes {
 };
 
 Sizes check(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
+  internal::expect_floating("attention", q);
   internal::expect_same_dtype("attention", q, k);
   internal::expect_same_dtype("attention", q, v);
   if (q.rank() != 3 || k.rank() != 3 || v.rank() != 3 || q.size(0) != k.size(0) || k.size(0) != v.size(0) ||
@@ -259,6 +260,24 @@ void for_each_head(const Sizes& s, int64_t scratch_size, const Pass& pass) {
                             });
 }
 
+Tensor narrow(const Tensor& x) { return x.defined() ? x.to(DType::bf16) : x; }
+
+/// bf16 is computed in f32; the copies are small beside the weights, which no one ever holds.
+Attention attention_in_bf16(const Tensor& q, const Tensor& k, const Tensor& v,
+                            const AttentionOptions& options) {
+  const Attention wide = attention(q.to(DType::f32), k.to(DType::f32), v.to(DType::f32), options);
+  return {narrow(wide.output), wide.logsumexp, narrow(wide.weights), narrow(wide.scores)};
+}
+
+AttentionGrads attention_backward_in_bf16(const Tensor& grad, const Tensor& grad_weights, const Tensor& q,
+                                          const Tensor& k, const Tensor& v, const Tensor& logsumexp,
+                                          const AttentionOptions& options) {
+  const auto widen = [](const Tensor& x) { return x.defined() ? x.to(DType::f32) : x; };
+  const AttentionGrads wide =
+      attention_backward(widen(grad), widen(grad_weights), widen(q), widen(k), widen(v), logsumexp, options);
+  return {narrow(wide.q), narrow(wide.k), narrow(wide.v), narrow(wide.weights), narrow(wide.scores)};
+}
+
 AttentionOptions with_contiguous_keep(AttentionOptions options) {
   if (options.dropout_keep.defined()) options.dropout_keep = options.dropout_keep.contiguous();
   return options;
@@ -268,6 +287,7 @@ AttentionOptions with_contiguous_keep(AttentionOptions options) {
 
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& given) {
   const Sizes s = check(q, k, v, given);
+  if (q.dtype() == DType::bf16) return attention_in_bf16(q, k, v, given);
   const AttentionOptions options = with_contiguous_keep(given);
   const Shape pairs{s.batch, s.heads, s.queries, s.keys};
   Attention result;
@@ -298,6 +318,8 @@ AttentionGrads attention_backward(const Tensor& grad, const Tensor& grad_weights
                                   const Tensor& k, const Tensor& v, const Tensor& logsumexp,
                                   const AttentionOptions& given) {
   const Sizes s = check(q, k, v, given);
+  if (q.dtype() == DType::bf16)
+    return attention_backward_in_bf16(grad, grad_weights, q, k, v, logsumexp, given);
   const AttentionOptions options = with_contiguous_keep(given);
   // Without a query nothing is written below, and the gradients of keys and values are zeros.
   const auto make = [&](const Tensor& like) {

@@ -19,7 +19,7 @@ struct AttentionOptions {
 
 struct Attention {
   Tensor output;     ///< (batch, queries, heads * value width)
-  Tensor logsumexp;  ///< (batch, heads, queries), for the backward
+  Tensor logsumexp;  ///< (batch, heads, queries), for the backward; f32 for bf16
   Tensor weights;    ///< (batch, heads, queries, keys) before dropout, on request
   Tensor scores;     ///< (batch, heads, queries, keys) scaled, before the mask, on request
 };
@@ -30,8 +30,8 @@ struct Attention {
 /// columns h * d ... of each. The weights are never all in memory at once unless they are asked for, and
 /// asking changes no bit of the output. A query that sees nothing gives zeros. A key of weight exactly 0, as
 /// a hidden one has, adds nothing to output and gradients, whatever stands in it and in its value: not even
-/// NaN. Vaswani et al., "Attention is all you need" (2017); blocks and saved log-sums after Dao et al.,
-/// "FlashAttention" (2022).
+/// NaN. f32, f64 or bf16, which is computed in f32 and each result rounded once. Vaswani et al., "Attention
+/// is all you need" (2017); blocks and saved log-sums after Dao et al., "FlashAttention" (2022).
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options);
 
 struct AttentionGrads {

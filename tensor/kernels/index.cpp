@@ -136,6 +136,9 @@ Tensor gather(const Tensor& x, int64_t axis, const Tensor& index) {
 }
 
 Tensor scatter_add(const Shape& shape, int64_t axis, const Tensor& index, const Tensor& source) {
+  internal::expect_floating("scatter_add", source);
+  if (source.dtype() == DType::bf16)
+    return scatter_add(shape, axis, index, source.to(DType::f32)).to(DType::bf16);
   axis = normalize_axis("scatter_add", axis, shape.rank());
   const Tensor which = checked_indices("scatter_add", index, shape[axis]), values = source.contiguous();
   if (source.shape() != index.shape())
@@ -177,6 +180,9 @@ Tensor index_select(const Tensor& x, int64_t axis, const Tensor& ids) {
 }
 
 Tensor index_add(const Shape& shape, int64_t axis, const Tensor& ids, const Tensor& source) {
+  internal::expect_floating("index_add", source);
+  if (source.dtype() == DType::bf16)
+    return index_add(shape, axis, ids, source.to(DType::f32)).to(DType::bf16);
   axis = normalize_axis("index_add", axis, shape.rank());
   const Tensor which = checked_ids("index_add", ids, shape[axis]), values = source.contiguous();
   Shape wanted = shape;

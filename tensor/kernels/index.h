@@ -3,7 +3,8 @@
 #include <heed/tensor/tensor.h>
 
 /// Reading and writing by index. Indices are i64 and counted from 0; one that is out of range is an
-/// IndexError that names it and the size, before anything is written.
+/// IndexError that names it and the size, before anything is written. What is read by index has
+/// any dtype; what is added up is f32, f64 or bf16, and bf16 is added up as f32 and rounded once.
 namespace heed::kernels {
 
 /// out[..., i, ...] = x[..., index[..., i, ...], ...] along an axis; index has x's rank, and its other sizes

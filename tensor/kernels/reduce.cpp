@@ -46,6 +46,8 @@ Tensor fold_bools(const char* op, const Tensor& x, const Dims& axes, bool keep_a
 }  // namespace
 
 Tensor sum(const Tensor& x, const Dims& axes, bool keep_axes) {
+  internal::expect_numbers("sum", x);
+  if (x.dtype() == DType::bf16) return sum(x.to(DType::f32), axes, keep_axes).to(DType::bf16);
   Tensor out = Tensor::empty(reduced_shape("sum", x.shape(), axes, keep_axes), x.dtype());
   internal::dispatch_numbers("sum", x, [&]<class T>(T) {
     sum_blocks<T>(out, internal::arrange(x, axes), [](auto total) { return total; });
@@ -54,6 +56,8 @@ Tensor sum(const Tensor& x, const Dims& axes, bool keep_axes) {
 }
 
 Tensor mean(const Tensor& x, const Dims& axes, bool keep_axes) {
+  internal::expect_floating("mean", x);
+  if (x.dtype() == DType::bf16) return mean(x.to(DType::f32), axes, keep_axes).to(DType::bf16);
   Tensor out = Tensor::empty(reduced_shape("mean", x.shape(), axes, keep_axes), x.dtype());
   internal::dispatch_floating("mean", x, [&]<class T>(T) {
     internal::expect_elements("mean", x, axes, out);
@@ -104,6 +108,8 @@ double sum_of_squares(const Tensor& x) {
 }
 
 bool all_finite(const Tensor& x) {
+  internal::expect_floating("all_finite", x);
+  if (x.dtype() == DType::bf16) return all_finite(x.to(DType::f32));
   const Tensor values = x.contiguous();
   return internal::dispatch_floating("all_finite", x, [&]<class T>(T) {
     const T* v = values.data<T>();

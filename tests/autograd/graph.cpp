@@ -140,7 +140,7 @@ TEST(dot, shows_norms_and_quotes_names) {
   const std::string dot = to_dot(norms.graph());
   EXPECT_EQ(count(dot, "|g| 5\""), 1) << dot;
   EXPECT_EQ(count(dot, "say \\\"w\\\""), 1) << dot;
-  EXPECT_EQ(count(to_dot(norms.graph(), {.depth = 0}), "f32(1, 2) x2 |g| 1.73"), 1) << "sqrt(1 + 2)";
+  EXPECT_EQ(count(to_dot(norms.graph(), {.depth = 0}), "f32(1, 2) x2\\n  |g| 1.73"), 1) << "sqrt(1 + 2)";
   expect_error<ValueError>([&] { to_dot(norms.graph(), {.depth = -1}); },
                            "[to_dot] wanted a depth of 0 or more");
 }

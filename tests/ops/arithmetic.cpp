@@ -38,7 +38,8 @@ std::vector<OpCase> cases() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(arithmetic, OpTest, op_cases(cases(), {{{512, 1024}, {512, 1024}}}), case_name);
+INSTANTIATE_TEST_SUITE_P(arithmetic, OpTest, op_cases(with_bf16(cases()), {{{512, 1024}, {512, 1024}}}),
+                         case_name);
 
 TEST(arithmetic, shapes_that_do_not_broadcast_are_named) {
   const Variable a = zeros({2, 3}), b = zeros({4});

@@ -1,4 +1,7 @@
 #include <cmath>
+#include <limits>
+
+#include <heed/tensor/compare.h>
 
 #include "tests/ops/any_mask.h"
 #include "tests/ops/op_case.h"
@@ -91,7 +94,7 @@ std::vector<OpCase> cases() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(attention, OpTest, op_cases(cases(), timed_size()), case_name);
+INSTANTIATE_TEST_SUITE_P(attention, OpTest, op_cases(with_bf16(cases()), timed_size()), case_name);
 
 std::vector<OpCase> weighted_sums() {
   const auto run = [](In x, Args) { return Variables{weighted_sum(x[0], x[1])}; };
@@ -103,7 +106,8 @@ std::vector<OpCase> weighted_sums() {
 }
 
 INSTANTIATE_TEST_SUITE_P(weighted_sum, OpTest,
-                         op_cases(weighted_sums(), {{{64, 2, 32, 32}, {64, 2, 32, 64}}}), case_name);
+                         op_cases(with_bf16(weighted_sums()), {{{64, 2, 32, 32}, {64, 2, 32, 64}}}),
+                         case_name);
 
 /// Attention whose scores are all 0, so that each output is the mean of the values that are seen.
 Tensor mean_of_seen(const Tensor& values, int64_t queries, const AttentionOptions& options) {
@@ -209,6 +213,44 @@ TEST(attention, equals_its_reference_for_any_sizes_and_masks) {
       if (!result) RC_FAIL(fmt::format("result {}: {}", i, result.message()));
     }
   }));
+}
+
+/// Everything that attention gives for two heads, forwards and backwards.
+std::vector<Tensor> all_results(const std::vector<Tensor>& inputs, const std::vector<Tensor>& upstreams,
+                                AttentionOptions options) {
+  options.want_weights = options.want_scores = options.want_gradients = true;
+  const Variables in = leaves(inputs), upstream(upstreams.begin(), upstreams.end());
+  const AttentionResult result = attention(in[0], in[1], in[2], options);
+  const Variables outputs{result.output, result.weights};
+  std::vector<Tensor> all{result.output.data(), result.weights.data(), result.scores};
+  for (const Variable& slope : grad(outputs, in, upstream)) all.push_back(slope.data());
+  all.insert(all.end(), {result.gradients->weights, result.gradients->scores});
+  return all;
+}
+
+TEST(attention, bf16_is_computed_in_f32_and_rounded_once) {
+  const Fixture fixture = load_fixture("attention_dropout");
+  AttentionOptions options = two_heads(Mask::causal_order());
+  options.dropout_keep = fixture.args[0];
+  options.dropout = 0.25;
+  auto inputs = converted(fixture.inputs, DType::bf16);
+  const auto upstreams = converted(fixture.upstreams, DType::bf16);
+  inputs[2].select(1, -1).fill(std::numeric_limits<double>::quiet_NaN());  // which most queries do not see
+  const auto got = all_results(inputs, upstreams, options);
+  const auto wanted = all_results(converted(inputs, DType::f32), converted(upstreams, DType::f32), options);
+  for (size_t i = 0; i < got.size(); ++i)
+    EXPECT_TRUE(identical(got[i], wanted[i].to(DType::bf16))) << "result " << i;
+}
+
+TEST(attention, a_bf16_variable_as_query_key_and_value_gathers_all_three_gradients) {
+  const Tensor x = load_fixture("attention_self").inputs[0].to(DType::bf16);
+  const Variable copies[] = {{x.clone(), true}, {x.clone(), true}, {x.clone(), true}}, shared(x, true);
+  const AttentionOptions options = two_heads(Mask::causal_order());
+  sum(attention(copies[0], copies[1], copies[2], options).output).backward();
+  sum(attention(shared, shared, shared, options).output).backward();
+  const Variable total = copies[0].grad() + copies[1].grad() + copies[2].grad();
+  EXPECT_EQ(shared.grad().dtype(), DType::bf16);
+  EXPECT_TRUE(close(shared.grad().data(), total.data(), {.relative = 0x1p-7, .absolute = 0x1p-8}));
 }
 
 TEST(attention, asking_for_weights_and_scores_changes_no_bit) {

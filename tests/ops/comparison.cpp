@@ -23,7 +23,8 @@ std::vector<OpCase> cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(comparison, OpTest,
-                         op_cases(cases(), {{{512, 1024}, {512, 1024}}, {{{512, 1024}, 2, DType::boolean}}}),
+                         op_cases(with_bf16(cases()),
+                                  {{{512, 1024}, {512, 1024}}, {{{512, 1024}, 2, DType::boolean}}}),
                          case_name);
 
 TEST(comparison, what_is_not_chosen_may_be_nan_and_has_no_gradient) {

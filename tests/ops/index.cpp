@@ -14,15 +14,20 @@ OpCase gather_case(const std::string& name, int64_t axis, std::vector<Variant> s
           std::move(small)};
 }
 
-/// Onto the shape of the fixture; where a case is small, the sizes along its axis are 2.
-OpCase scatter_case(const std::string& name, int64_t axis) {
-  return {
-      "scatter_add_" + name,
-      [axis](In x, Args a) {
-        return Variables{scatter_add({2, 3, 4}, axis, a[0], x[0])};
-      },
-      nullptr,
-      {{{{1, 1, 1}}, {none({1, 1, 1})}}, {{{2, 0, 1}}, {none({2, 0, 1})}}, {{{0, 0, 0}}, {none({0, 0, 0})}}}};
+OpFunction scatter_onto(const Shape& shape, int64_t axis) {
+  return [=](In x, Args a) { return Variables{scatter_add(shape, axis, a[0], x[0])}; };
+}
+
+/// Onto the shape of the fixture; where a case is small, the sizes along its axis are 2. Timed on a source of
+/// `timed_source`, onto (64, 128, 128).
+OpCase scatter_case(const std::string& name, int64_t axis, const Shape& timed_source) {
+  return timed({"scatter_add_" + name,
+                scatter_onto({2, 3, 4}, axis),
+                nullptr,
+                {{{{1, 1, 1}}, {none({1, 1, 1})}},
+                 {{{2, 0, 1}}, {none({2, 0, 1})}},
+                 {{{0, 0, 0}}, {none({0, 0, 0})}}}},
+               {{timed_source}, {{timed_source, 64}}, scatter_onto({64, 128, 128}, axis)});
 }
 
 /// The same as a product with a matrix of zeros and ones: what is selected along axis 1 of (2, size, 3).
@@ -36,11 +41,15 @@ OpCase select_case(const std::string& name, int64_t axis, OpFunction reference =
           std::move(reference), std::move(small), std::move(large)};
 }
 
-/// Onto the shape of the fixture; where a case is small, the sizes along its axis are 2.
-OpCase add_case(const std::string& name, int64_t axis) {
-  return {"index_add_" + name, [axis](In x, Args a) {
-            return Variables{index_add({2, 3, 4}, axis, a[0], x[0])};
-          }};
+OpFunction add_onto(const Shape& shape, int64_t axis) {
+  return [=](In x, Args a) { return Variables{index_add(shape, axis, a[0], x[0])}; };
+}
+
+/// Onto the shape of the fixture; where a case is small, the sizes along its axis are 2. Timed on a source of
+/// `timed_source`, 32 slices, onto (64, 128, 128).
+OpCase add_case(const std::string& name, int64_t axis, const Shape& timed_source) {
+  return timed({"index_add_" + name, add_onto({2, 3, 4}, axis)},
+               {{timed_source}, {{{32}, 64}}, add_onto({64, 128, 128}, axis)});
 }
 
 std::vector<OpCase> cases() {
@@ -55,9 +64,9 @@ std::vector<OpCase> cases() {
       timed(gather_case("middle", 1, {{{{2, 3}}, {ids({{2}})}}, {{{2, 0}}, {none({2, 0})}}}),
             {{{64, 128, 128}}, {{{64, 32, 128}, 128}}}),
       timed(gather_case("last", -1, {{{{2, 3}}, {none({1, 0})}}}), {{{2048, 1024}}, {{{2048, 64}, 1024}}}),
-      scatter_case("first", 0),
-      scatter_case("middle", 1),
-      scatter_case("last", -1),
+      scatter_case("first", 0, {32, 128, 128}),
+      scatter_case("middle", 1, {64, 32, 128}),
+      scatter_case("last", -1, {64, 128, 32}),
       timed(select_case("first", 0, nullptr,
                         {{{{1}}, {ids({0, 0})}},
                          {{{2, 3}}, {none({0})}},
@@ -68,12 +77,12 @@ std::vector<OpCase> cases() {
                         {{{{2, 67, 33}}, {ids({66, 0, 5, 5, 40})}}}),
             {{{64, 128, 128}}, {{{64}, 128}}}),
       timed(select_case("last", -1), {{{64, 128, 128}}, {{{64}, 128}}}),
-      add_case("first", 0),
-      add_case("middle", 1),
-      add_case("last", -1)};
+      add_case("first", 0, {32, 128, 128}),
+      add_case("middle", 1, {64, 32, 128}),
+      add_case("last", -1, {64, 128, 32})};
 }
 
-INSTANTIATE_TEST_SUITE_P(index, OpTest, op_cases(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(index, OpTest, op_cases(with_bf16(cases())), case_name);
 
 TEST(index, what_is_read_several_times_gets_the_sum_of_the_gradients) {
   const Variable x(tensor_of({{1, 2, 3}}), true);

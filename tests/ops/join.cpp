@@ -25,8 +25,8 @@ std::vector<OpCase> cases() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(join, OpTest, op_cases(cases(), {{{512, 1024}, {512, 1024}, {512, 1024}}}),
-                         case_name);
+INSTANTIATE_TEST_SUITE_P(join, OpTest,
+                         op_cases(with_bf16(cases()), {{{512, 1024}, {512, 1024}, {512, 1024}}}), case_name);
 
 TEST(join, parts_that_nobody_used_count_as_zero) {
   const Variable x(ones({2, 6}), true);

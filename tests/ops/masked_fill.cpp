@@ -21,7 +21,8 @@ std::vector<OpCase> cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(masked_fill, OpTest,
-                         op_cases(cases(), {{{512, 1024}}, {{{512, 1024}, 2, DType::boolean}}}), case_name);
+                         op_cases(with_bf16(cases()), {{{512, 1024}}, {{{512, 1024}, 2, DType::boolean}}}),
+                         case_name);
 
 TEST(masked_fill, what_is_replaced_may_be_nan_and_the_fill_infinite) {
   const double nan = std::numeric_limits<double>::quiet_NaN(),

@@ -33,7 +33,8 @@ std::vector<OpCase> cases() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(matmul, OpTest, op_cases(cases(), {{{512, 512}, {512, 512}, {512}}}), case_name);
+INSTANTIATE_TEST_SUITE_P(matmul, OpTest, op_cases(with_bf16(cases()), {{{512, 512}, {512, 512}, {512}}}),
+                         case_name);
 
 TEST(matmul, inner_sizes_that_differ_are_named) {
   const Variable a = zeros({64, 10, 32}), b = zeros({31, 96});

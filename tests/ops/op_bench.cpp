@@ -88,7 +88,7 @@ std::string shapes_of(const std::vector<Tensor>& tensors) {
 
 void bench(const OpCase& op, std::ostream& table) {
   const Fixture given = inputs_of(op);
-  const Times times = time_of(op.run, given);
+  const Times times = time_of(op.bench.run ? op.bench.run : op.run, given);
   fmt::print(table, "{:<32} {:<36} {:>11.1f} {:>11.1f}", op.name, shapes_of(given.inputs), times.forward,
              times.backward);
   if (op.reference) {

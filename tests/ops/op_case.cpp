@@ -1,6 +1,7 @@
 #include "tests/ops/op_case.h"
 
 #include <algorithm>
+#include <regex>
 
 #include <heed/autograd/gradcheck.h>
 #include <heed/tensor/files/safetensors.h>
@@ -100,6 +101,36 @@ Evaluation evaluate_row(const DifferentiableFunction& f, const Fixture& fixture,
   return result;
 }
 
+/// Rounding to the 8 bits of bf16 changes a number by at most 2^-8 of it. The longest way of a gradient, that
+/// of a divisor that is broadcast, has four such roundings one after the other. Where a sum cancels, its
+/// rounded terms are larger than what is left; no term here is larger than the largest number of the tensor.
+Tolerance bf16_tolerance(const Tensor& wanted) {
+  constexpr double kRounding = 0x1p-8;
+  double largest = 0;
+  for (const double value : wanted.to_vector<double>()) largest = std::max(largest, std::abs(value));
+  return {.relative = 4 * kRounding, .absolute = kRounding * largest};
+}
+
+void expect_close_in_bf16(const std::vector<Tensor>& got, const std::vector<Tensor>& wanted,
+                          const char* what) {
+  ASSERT_EQ(got.size(), wanted.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_EQ(got[i].dtype(), DType::bf16) << what << " " << i;
+    EXPECT_TRUE(close(got[i], wanted[i], bf16_tolerance(wanted[i]))) << "  in " << what << " " << i;
+  }
+}
+
+/// The message of the DTypeError that f() throws, or what it did instead.
+template <class F>
+std::string dtype_error_of(F f) {
+  try {
+    f();
+  } catch (const DTypeError& error) {
+    return error.what();
+  }
+  return "no DTypeError";
+}
+
 std::vector<OpCase>& known_cases() {
   static std::vector<OpCase> cases;
   return cases;
@@ -122,6 +153,11 @@ const std::vector<OpCase>& all_op_cases() { return known_cases(); }
 OpCase timed(OpCase op, BenchSize bench) {
   op.bench = std::move(bench);
   return op;
+}
+
+std::vector<OpCase> with_bf16(std::vector<OpCase> cases) {
+  for (OpCase& op : cases) op.in_bf16 = InBf16::values;
+  return cases;
 }
 
 std::vector<Tensor> converted(const std::vector<Tensor>& tensors, DType dtype) {
@@ -187,6 +223,29 @@ TEST_P(OpTest, matches_the_fixture_in_f32) {
   for (const Tensor& x : got.outputs) EXPECT_EQ(x.dtype(), DType::f32);
   for (const Tensor& x : got.grads) EXPECT_EQ(x.dtype(), DType::f32);
   expect_close(got, {fixture.outputs, fixture.grads}, kF32);
+}
+
+TEST_P(OpTest, computes_in_bf16_or_says_that_it_does_not) {
+  const Fixture fixture = load_fixture(GetParam().name);
+  const auto f = bind_args(GetParam().run, fixture.args);
+  const auto inputs = converted(fixture.inputs, DType::bf16);
+  if (GetParam().in_bf16 == InBf16::error) {
+    // "[op] wanted f32 or f64, came bf16(2, 3)"; op is the case's name, or the family's, up to a suffix.
+    const std::string message = dtype_error_of([&] { f(leaves(inputs)); });
+    std::smatch parts;
+    ASSERT_TRUE(std::regex_match(message, parts, std::regex(R"(\[(\w+)\] wanted .+, came bf16\([\d, ]*\))")))
+        << message;
+    const std::string suite = testing::UnitTest::GetInstance()->current_test_info()->test_suite_name();
+    EXPECT_TRUE(GetParam().name.starts_with(parts.str(1)) || suite.starts_with(parts.str(1))) << message;
+    return;
+  }
+  const auto upstreams = converted(fixture.upstreams, DType::bf16);
+  const auto wanted = evaluate(f, converted(inputs, DType::f32), converted(upstreams, DType::f32));
+  for (const bool recorded : {false, true}) {
+    const auto got = evaluate(f, inputs, upstreams, recorded);
+    expect_close_in_bf16(got.outputs, wanted.outputs, "output");
+    expect_close_in_bf16(got.grads, wanted.grads, "the gradient of input");
+  }
 }
 
 TEST_P(OpTest, backward_gathers_the_same_gradients) {

@@ -40,7 +40,11 @@ struct Integers {
 struct BenchSize {
   std::vector<Shape> shapes;
   std::vector<Integers> args = {};
+  OpFunction run = nullptr;  ///< for an op whose own has the sizes of its fixture in it
 };
+
+/// What an op does with bf16 inputs: a DTypeError, or right values and gradients in bf16.
+enum class InBf16 { error, values };
 
 struct OpCase {
   std::string name;                ///< of its tensors in the fixtures too
@@ -50,6 +54,7 @@ struct OpCase {
   std::vector<Variant> large =
       {};                ///< wider than a vector register, with something left over: against the reference
   BenchSize bench = {};  ///< where that of its family does not fit
+  InBf16 in_bf16 = InBf16::error;
 };
 
 /// The cases of a family for INSTANTIATE_TEST_SUITE_P. `bench`: the size at which they are timed, with as
@@ -61,6 +66,9 @@ OpCases op_cases(std::vector<OpCase> cases, const BenchSize& bench = {});
 const std::vector<OpCase>& all_op_cases();
 /// The case with a size of its own at which it is timed.
 OpCase timed(OpCase op, BenchSize bench);
+
+/// Cases of ops that compute in bf16.
+std::vector<OpCase> with_bf16(std::vector<OpCase> cases);
 
 class OpTest : public testing::TestWithParam<OpCase> {};
 

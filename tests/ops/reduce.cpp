@@ -29,7 +29,7 @@ std::vector<OpCase> cases() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(reduce, OpTest, op_cases(cases(), {{{64, 128, 128}}}), case_name);
+INSTANTIATE_TEST_SUITE_P(reduce, OpTest, op_cases(with_bf16(cases()), {{{64, 128, 128}}}), case_name);
 
 TEST(reduce, axes_that_are_not_there_are_named) {
   const Variable x = zeros({2, 3});

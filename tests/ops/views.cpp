@@ -3,6 +3,10 @@
 namespace heed::test {
 namespace {
 
+OpFunction expand_to(const Shape& shape) {
+  return [=](In x, Args) { return Variables{x[0].expand(shape)}; };
+}
+
 std::vector<OpCase> cases() {
   return {
       {"reshape",
@@ -25,13 +29,8 @@ std::vector<OpCase> cases() {
        },
        nullptr,
        {{{{1, 1, 1}}}, {{{2, 0, 3}}}}},
-      timed({"expand",
-             [](In x, Args) {
-               return Variables{x[0].expand({2, 3, 4})};
-             },
-             nullptr,
-             {{{{}}}, {{{1}}}}},
-            {{{3, 1}}}),  // the only size that it takes
+      timed({"expand", expand_to({2, 3, 4}), nullptr, {{{{}}}, {{{1}}}}},
+            {{{128, 1}}, {}, expand_to({64, 128, 128})}),
       {"slice",
        [](In x, Args) { return Variables{x[0].slice(1, 1, x[0].size(1) < 6 ? x[0].size(1) : 6, 2)}; },
        nullptr,
@@ -47,7 +46,7 @@ std::vector<OpCase> cases() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(views, OpTest, op_cases(cases(), {{{64, 128, 128}}}), case_name);
+INSTANTIATE_TEST_SUITE_P(views, OpTest, op_cases(with_bf16(cases()), {{{64, 128, 128}}}), case_name);
 
 TEST(views, what_does_not_fit_is_named) {
   const Variable x = zeros({2, 3});

@@ -167,8 +167,9 @@ TEST(arithmetic, checks_dtypes_and_shapes) {
   expect_error<DTypeError>([&] { kernels::sub(zeros({2}, DType::boolean), zeros({2}, DType::boolean)); },
                            "[sub] wanted numbers, came bool(2,)");
   expect_error<DTypeError>([&] { kernels::pow(zeros({2}, DType::i64), 2); },
-                           "[pow] wanted f32 or f64, came i64(2,)");
-  expect_error<DTypeError>([&] { kernels::scale(zeros({2}, DType::bf16), 2); }, "[scale]");
+                           "[pow] wanted f32, f64 or bf16, came i64(2,)");
+  expect_error<DTypeError>([&] { kernels::scale(zeros({2}, DType::boolean), 2); },
+                           "[scale] wanted numbers, came bool(2,)");
   expect_error<ValueError>([&] { kernels::add(Tensor{}, a); }, "undefined");
 }
 
@@ -184,6 +185,10 @@ TEST(arithmetic, bf16_is_computed_in_f32_and_rounded_once) {
   kernels::add_into(target, right, 0.3);
   kernels::add_into(wanted, y, 0.3);
   EXPECT_TRUE(equal(target, wanted.to(DType::bf16)));
+  kernels::scale_into(target, 0.3);
+  EXPECT_TRUE(equal(target, kernels::scale(wanted.to(DType::bf16).to(DType::f32), 0.3).to(DType::bf16)));
+  EXPECT_TRUE(equal(kernels::scale(left, 0.3, 0.1), kernels::scale(x, 0.3, 0.1).to(DType::bf16)));
+  EXPECT_TRUE(equal(kernels::pow(left, 3), kernels::pow(x, 3).to(DType::bf16)));
 }
 
 TEST(arithmetic, the_numbers_do_not_depend_on_the_threads) {

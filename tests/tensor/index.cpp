@@ -205,6 +205,13 @@ TEST(index, indices_out_of_range_are_named) {
                            "[gather] index 0 is outside the 0 places");
 }
 
+TEST(index, bf16_is_added_up_in_f32_and_rounded_once) {
+  const Tensor places = zeros({1000}, DType::i64),
+               source = ones({1000}, DType::bf16);  // 256 + 1 is 256 in bf16
+  EXPECT_EQ(kernels::scatter_add({2}, 0, places, source).to_vector<float>(), (std::vector<float>{1000, 0}));
+  EXPECT_EQ(kernels::index_add({2}, 0, places, source).to_vector<float>(), (std::vector<float>{1000, 0}));
+}
+
 TEST(index, checks_axes_dtypes_and_shapes) {
   const Tensor x = zeros({2, 3}), index = zeros({2, 3}, DType::i64);
   expect_error<IndexError>([&] { kernels::gather(x, 2, index); },
@@ -227,7 +234,7 @@ TEST(index, checks_axes_dtypes_and_shapes) {
       [&] {
         kernels::scatter_add({2, 3}, 0, index, index);
       },
-      "[scatter_add] wanted f32 or f64, came i64(2, 3)");
+      "[scatter_add] wanted f32, f64 or bf16, came i64(2, 3)");
   expect_error<DTypeError>([&] { kernels::index_select(x, 0, zeros({1})); },
                            "[index_select] wanted i64 indices, came f32(1,)");
   expect_error<DTypeError>([] { kernels::one_hot(zeros({1}), 2); },

@@ -129,7 +129,7 @@ TEST(reduce, whole_numbers) {
   EXPECT_EQ(kernels::sum(overflow).to_vector<int64_t>()[0], std::numeric_limits<int64_t>::min());
   EXPECT_EQ(kernels::sum(overflow.unsqueeze(1).expand({2, 3}), {0}).to_vector<int64_t>()[2],
             std::numeric_limits<int64_t>::min());
-  expect_error<DTypeError>([&] { kernels::mean(x); }, "[mean] wanted f32 or f64, came i64(2, 2)");
+  expect_error<DTypeError>([&] { kernels::mean(x); }, "[mean] wanted f32, f64 or bf16, came i64(2, 2)");
 }
 
 TEST(reduce, mean_divides_by_the_count) {
@@ -157,11 +157,20 @@ TEST(reduce, axes_are_checked) {
   expect_error<IndexError>([&] { kernels::sum(x, {2}); }, "[sum] wanted an axis in [-2, 2), came 2");
   expect_error<ShapeError>([&] { kernels::sum(x, {0, -2}); }, "[sum] wanted every axis once, came (0, -2)");
   expect_error<DTypeError>([&] { kernels::sum(zeros({2}, DType::boolean)); },
-                           "[sum] wanted f32, f64 or i64, came bool(2,)");
+                           "[sum] wanted numbers, came bool(2,)");
   expect_error<IndexError>([&] { kernels::mean(x, {2}); }, "[mean] wanted an axis in [-2, 2), came 2");
   expect_error<ShapeError>([&] { kernels::mean(x, {1, 1}); }, "[mean] wanted every axis once, came (1, 1)");
-  expect_error<DTypeError>([] { kernels::mean(zeros({2}, DType::bf16)); },
-                           "[mean] wanted f32 or f64, came bf16(2,)");
+  expect_error<DTypeError>([] { kernels::all_finite(zeros({2}, DType::i64)); },
+                           "[all_finite] wanted f32, f64 or bf16, came i64(2,)");
+}
+
+TEST(reduce, bf16_is_added_up_in_f32_and_rounded_once) {
+  const Tensor ones_in_bf16 = ones({1000}, DType::bf16);  // in bf16, 256 + 1 is 256
+  EXPECT_EQ(kernels::sum(ones_in_bf16).item(), 1000);
+  EXPECT_EQ(kernels::mean(ones_in_bf16).item(), 1);
+  const Tensor x = rand_normal({7, 30}).to(DType::bf16), wide = x.to(DType::f32);
+  EXPECT_TRUE(equal(kernels::sum(x, {1}), kernels::sum(wide, {1}).to(DType::bf16)));
+  EXPECT_TRUE(equal(kernels::mean(x, {0}), kernels::mean(wide, {0}).to(DType::bf16)));
 }
 
 TEST(reduce, sum_to_undoes_expand) {
@@ -241,5 +250,7 @@ TEST(reduce, sum_of_squares_and_all_finite) {
   EXPECT_TRUE(kernels::all_finite(zeros({0})));
   EXPECT_FALSE(kernels::all_finite(tensor_of({1, NAN})));
   EXPECT_FALSE(kernels::all_finite(tensor_of({-INFINITY}, DType::f64)));
+  EXPECT_TRUE(kernels::all_finite(tensor_of({1, -3e38}, DType::bf16)));
+  EXPECT_FALSE(kernels::all_finite(tensor_of({1, NAN}, DType::bf16)));
   expect_error<DTypeError>([] { kernels::sum_of_squares(zeros({2}, DType::i64)); }, "[sum_of_squares]");
 }
