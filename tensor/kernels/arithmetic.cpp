@@ -132,7 +132,9 @@ Tensor pow(const Tensor& a, double exponent) {
   Tensor out = Tensor::empty(a.shape(), a.dtype());
   internal::dispatch_floating("pow", a, [&]<class T>(T) {
     const T e = static_cast<T>(exponent);
-    if (exponent == 2)
+    if (exponent == 1)
+      internal::map_into<T, T>(out, a, [](T x) { return x; });  // as in the gradient of a square
+    else if (exponent == 2)
       internal::map_into<T, T>(out, a, [](T x) { return x * x; });
     else
       internal::map_into<T, T>(out, a, [=](T x) { return std::pow(x, e); });

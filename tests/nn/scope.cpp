@@ -131,7 +131,7 @@ TEST(module_scope, a_picture_of_a_model_is_made_of_its_modules) {
   EXPECT_EQ(parameters, model.named_parameters().size());
   const std::string top = to_dot(norms.graph(), {.depth = 0}), layers = to_dot(norms.graph(), {.depth = 3});
   for (const char* box : {"source_embedding", "target_embedding", "encoder", "decoder", "output"})
-    EXPECT_NE(top.find(fmt::format("[label=\"{}\", shape=box3d]", box)), std::string::npos) << top;
+    EXPECT_NE(top.find(fmt::format("[label=\"{}\", shape=box3d,", box)), std::string::npos) << top;
   for (const char* box : {"self_attention", "cross_attention", "feed_forward"})
     EXPECT_NE(layers.find(fmt::format("[label=\"{}\"", box)), std::string::npos) << layers;
 }

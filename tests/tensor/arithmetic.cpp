@@ -75,6 +75,7 @@ TEST(arithmetic, scale_and_pow) {
       RC_ASSERT(std::abs(test::get(cubed, index) - x * x * x) < 1e-14);
     });
   }));
+  EXPECT_TRUE(equal(kernels::pow(tensor_of({-2, 0, INFINITY}), 1), tensor_of({-2, 0, INFINITY})));
   EXPECT_TRUE(std::isnan(kernels::pow(scalar(-1), 0.5).item()));
   EXPECT_EQ(kernels::pow(scalar(0), -1).item(), INFINITY);
   EXPECT_EQ(kernels::pow(scalar(0), 0).item(), 1);
