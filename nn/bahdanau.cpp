@@ -59,7 +59,7 @@ std::pair<Bahdanau::Memory, RecurrentState> Bahdanau::encode(const Tensor& sourc
     state = decoder_.zero_state(source.size(0));
   }
   Variable keys = additive_ ? additive_->project_keys(values) : values;
-  return {{std::move(values), std::move(keys), source_lengths}, std::move(state)};
+  return {Memory{std::move(values), std::move(keys), source_lengths}, std::move(state)};
 }
 
 Attended Bahdanau::attend(const RecurrentState& state, const Memory& memory) {

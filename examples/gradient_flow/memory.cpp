@@ -75,6 +75,7 @@ std::vector<translate::Sentence> translate_all(nn::EncoderDecoder& model, const 
     for (size_t i = 0; i < ids.size(); ++i) ids[i].push_back(chosen[i]);
   }
   std::vector<translate::Sentence> sentences;
+  sentences.reserve(ids.size());
   for (const auto& row : ids) sentences.push_back(translate::words(data.target.decode(row)));
   return sentences;
 }

@@ -35,6 +35,7 @@ template <int64_t kCount, class T, class Combine, class F>
 T fold(int64_t count, T first, Combine combine, F term) {
   std::array<T, kCount> lanes;
   const auto term_or_first = [=](int64_t i) { return i < count ? term(i) : first; };
+  // NOLINTNEXTLINE(bugprone-branch-clone): it compares loops under omp as if they were alike
   if (count < kCount) {
 #pragma omp simd
     for (int64_t j = 0; j < kCount; ++j) lanes[static_cast<size_t>(j)] = combine(first, term_or_first(j));
