@@ -277,7 +277,10 @@ AttentionResult MultiHeadAttention::attend_scored(const Variable& q, const KeysV
   const Variable query = split_heads(point("query", alias(q)), heads_);  // (batch, heads, queries, d)
   const Variable key = split_heads(point("key", alias(projected.keys)), heads_);  // (batch, heads, keys, d)
   const Variable value = split_heads(point("value", alias(projected.values)), heads_);
-  const Variable scores = point("scores", checked_scores(*score_, query, key));
+  const Variable scores =
+      point("scores", scores_of_seen(query, key, mask, [this](const Variable& some, const Variable& keys) {
+              return checked_scores(*score_, some, keys);
+            }));
   const Variable weights = point("weights", masked_softmax(scores, mask));
   return {point("heads", join_heads(weighted_sum(dropout_(weights), value))), weights, {}, {}};
 }

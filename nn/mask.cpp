@@ -1,6 +1,7 @@
 #include <heed/nn/mask.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <heed/autograd/ops/masked_fill.h>
 #include <heed/autograd/ops/views.h>
@@ -30,13 +31,32 @@ Variable without_hidden(const Variable& x, const Mask& mask, int64_t queries) {
 }
 
 std::pair<Variable, Variable> queries_apart(const Variable& q, const Variable& k, const Mask& mask) {
-  const int64_t batch = q.size(0), queries = q.size(1), keys = k.size(1), width = k.size(2);
-  const Tensor weights = kernels::masked_softmax(zeros({batch, queries, keys}), mask);
+  const int64_t axis = q.rank() - 2;  // of queries and of keys; heads may stand before
+  Shape pairs = q.shape();            // (batch, heads, queries, keys), or without heads
+  pairs[axis + 1] = k.size(axis);
+  const Tensor weights = kernels::masked_softmax(zeros(pairs), mask);
   const Tensor hidden = kernels::eq(weights, zeros_like(weights));
-  const Variable query = masked_fill(q, kernels::all(hidden, {2}, true), 0);
-  const Variable own =
-      masked_fill(k.unsqueeze(1).expand({batch, queries, keys, width}), hidden.unsqueeze(-1), 0);
-  return {query.reshape({batch * queries, 1, q.size(2)}), own.reshape({batch * queries, keys, width})};
+  Shape copies = pairs;
+  copies.push_back(k.size(-1));
+  const Variable query = masked_fill(q, kernels::all(hidden, {-1}, true), 0).unsqueeze(axis + 1);
+  const Variable own = masked_fill(k.unsqueeze(axis).expand(copies), hidden.unsqueeze(-1), 0);
+  const auto as_samples =
+      [&](const Variable& x) {  // (batch, heads, queries, ...) -> (batch * queries, heads, ...)
+        const Variable apart = x.transpose(1, axis);
+        Shape shape = apart.shape();
+        shape.erase(0);
+        shape[0] *= q.size(0);
+        return apart.reshape(shape);
+      };
+  return {as_samples(query), as_samples(own)};
+}
+
+Variable scores_together(const Variable& scores, const Variable& q) {
+  const int64_t axis = q.rank() - 2;
+  Shape shape = q.shape();
+  if (axis > 1) std::swap(shape[1], shape[2]);
+  shape[axis + 1] = scores.size(-1);
+  return scores.reshape(shape).transpose(1, axis);
 }
 
 }  // namespace heed::nn

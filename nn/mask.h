@@ -19,9 +19,11 @@ using kernels::Mask;
 Variable without_hidden(const Variable& x, const Mask& mask, int64_t queries);
 
 /// Each query as a sample of its own, with the keys that it may see: q (batch, queries, any) and k (batch,
-/// keys, any) as (batch * queries, 1, any) and (batch * queries, keys, any). Zeros stand in place of hidden
-/// keys, and of queries that see none.
+/// keys, any) as (batch * queries, 1, any) and (batch * queries, keys, any); heads, if there are any, stand
+/// after the batch in all of them. Zeros stand in place of hidden keys, and of queries that see none.
 std::pair<Variable, Variable> queries_apart(const Variable& q, const Variable& k, const Mask& mask);
+/// Their scores, (batch * queries, 1, keys), as those of q: (batch, queries, keys).
+Variable scores_together(const Variable& scores, const Variable& q);
 
 /// score(q, k) -> (batch, queries, keys), for any score of pairs, such that a key takes no part in the scores
 /// of the queries that may not see it, nor in their gradients: not even one that holds NaN or infinities and
@@ -31,7 +33,7 @@ template <class Score>
 Variable scores_of_seen(const Variable& q, const Variable& k, const Mask& mask, Score&& score) {
   if (kernels::all_finite(q.data()) && kernels::all_finite(k.data())) return score(q, k);
   const auto [query, keys] = queries_apart(q, k, mask);
-  return score(query, keys).reshape({q.size(0), q.size(1), k.size(1)});
+  return scores_together(score(query, keys), q);
 }
 
 }  // namespace heed::nn

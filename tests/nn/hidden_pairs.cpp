@@ -141,6 +141,20 @@ TEST(HiddenPairs, reach_nothing_through_pooling_with_any_score) {
   }));
 }
 
+TEST(HiddenPairs, reach_nothing_through_heads_with_any_score) {
+  const auto heads = [](nn::ScoreChoice score) {
+    return nn::MultiHeadAttention({.width = kWidth, .heads = 2, .score = std::move(score)});
+  };
+  auto additive = heads(nn::each_head<nn::AdditiveScore>({.hidden = 3}));
+  auto gaussian = heads(nn::each_head<nn::GaussianScore>({.learnable = true}));
+  auto bilinear = heads(nn::each_head<nn::BilinearScore>());
+  EXPECT_TRUE(rc::check([&] {
+    expect_hidden_from_each(additive);
+    expect_hidden_from_each(gaussian);
+    expect_hidden_from_each(bilinear);
+  }));
+}
+
 TEST(HiddenPairs, reach_nothing_through_attention) {
   nn::DotProductAttention dot;
   nn::AdditiveAttention additive({.query_width = kWidth, .key_width = kWidth, .hidden = 3});
