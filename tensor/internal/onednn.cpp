@@ -13,8 +13,8 @@
 namespace heed::internal {
 namespace {
 
-/// Multiply-adds that are worth a thread of their own, some 30 microseconds; see kRowChunkWork.
-constexpr int64_t kWorkPerThread = 3 << 19;
+/// Multiply-adds that are worth a thread of their own; see kRowChunkWork.
+constexpr int64_t kWorkPerThread = 1 << 22;
 constexpr size_t kMostPrimitives = 2048;
 
 /// Everything that a primitive depends on.
