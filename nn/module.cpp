@@ -40,6 +40,9 @@ void convert(Variable parameter, DType dtype) {
   parameter.set_requires_grad(was_trained);
 }
 
+/// Names of one kind in a line about a state that does not fit: one of another architecture has hundreds.
+constexpr size_t kMostNames = 8;
+
 /// What an edit puts in the place of a point.
 Variable edited(const Point& point, const PointEdit& edit) {
   Variable other = edit(point);
@@ -59,8 +62,11 @@ Variable edited(const Point& point, const PointEdit& edit) {
 std::string StateMismatch::describe() const {
   std::string text;
   const auto list = [&](const char* what, const std::vector<std::string>& names) {
-    if (!names.empty())
-      text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", what, fmt::join(names, ", "));
+    if (names.empty()) return;
+    const size_t shown = std::min(names.size(), kMostNames);
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", what,
+                        fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
   };
   list("missing", missing);
   list("unexpected", unexpected);

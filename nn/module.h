@@ -23,7 +23,7 @@ struct StateMismatch {
   std::vector<std::string> wrong_shape;  ///< "name: wanted f32(2, 3), came f32(3, 2)"
 
   bool empty() const { return missing.empty() && unexpected.empty() && wrong_shape.empty(); }
-  /// One line, "" when empty.
+  /// One line with the first eight names of each kind, "" when empty.
   std::string describe() const;
 };
 
@@ -89,8 +89,8 @@ class Module {
 
   /// Parameters and buffers by their full names. The tensors share the module's memory.
   std::map<std::string, Tensor> state_dict() const;
-  /// Copies the numbers in. When strict, any difference in names or shapes is one ValueError that lists them
-  /// all, and the module is left as it was; otherwise what fits is loaded and the differences are returned.
+  /// Copies the numbers in. When strict, any difference in names or shapes is one ValueError that names
+  /// them, and the module is left as it was; otherwise what fits is loaded and the differences are returned.
   StateMismatch load_state_dict(const std::map<std::string, Tensor>& state, bool strict = true);
 
   /// Training mode or evaluation: what dropout looks at. Never touches requires_grad.

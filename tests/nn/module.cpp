@@ -206,6 +206,15 @@ TEST(Module, a_strict_load_names_every_difference_and_changes_nothing) {
   EXPECT_TRUE(same_numbers(module.state_dict(), before));
 }
 
+TEST(Module, a_line_about_another_architecture_stays_short) {
+  nn::StateMismatch mismatch;
+  for (char name = 'a'; name <= 'j'; ++name) mismatch.missing.emplace_back(1, name);
+  mismatch.unexpected = {"x"};
+  EXPECT_EQ(mismatch.describe(), "missing: a, b, c, d, e, f, g, h and 2 more; unexpected: x");
+  mismatch.missing.resize(8);
+  EXPECT_EQ(mismatch.describe(), "missing: a, b, c, d, e, f, g, h; unexpected: x");
+}
+
 TEST(Module, a_lenient_load_takes_what_fits_and_returns_the_rest) {
   Scaled module;
   const StateDict state{{"weight", ones({3, 2})}, {"bais", ones({2})}, {"count", ids({9})}};
