@@ -24,8 +24,8 @@ class EvalProgram : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     scratch_ = std::make_unique<Scratch>();
-    const Outcome trained =
-        run("train --data copy:4 --examples 1500 --epochs 25 --holdout 5 --out " + model());
+    const Outcome trained = run(
+        "train --data copy:4 --examples 1500 --epochs 25 --warmup-steps 150 --holdout 5 --out " + model());
     ASSERT_EQ(trained.status, 0) << trained.output;
   }
   static void TearDownTestSuite() { scratch_.reset(); }
