@@ -137,15 +137,11 @@ void multiply(Tensor& out, const Matrices& a, const Matrices& b, const Tensor& b
                       .c = out.mutable_bytes()});
 }
 
-void expect_floating(const char* op, const Tensor& x) {
-  if (!is_floating(x.dtype())) raise<DTypeError>("[{}] wanted a float dtype, came {}", op, describe(x));
-}
-
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b, Tensor* into) {
   internal::expect_same_dtype("matmul", a, b);
-  expect_floating("matmul", a);
+  internal::expect_floating("matmul", a);
   if (a.rank() < 2 || b.rank() < 2)
     raise<ShapeError>("[matmul] wanted at least 2 axes each, came {} x {}", a.shape(), b.shape());
   const int64_t m = a.size(-2), k = a.size(-1), n = b.size(-1);
@@ -174,7 +170,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, Tensor* into) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor* into) {
   internal::expect_same_dtype("linear", x, weight);
-  expect_floating("linear", x);
+  internal::expect_floating("linear", x);
   if (weight.rank() != 2 || x.rank() < 1 || x.size(-1) != weight.size(1))
     raise<ShapeError>("[linear] wanted x (..., inputs) and weight (outputs, inputs), came {} and {}",
                       x.shape(), weight.shape());

@@ -195,7 +195,7 @@ TEST(matmul, wants_matrices_that_fit) {
       [] {
         kernels::matmul(zeros({2, 2}, DType::i64), zeros({2, 2}, DType::i64));
       },
-      "[matmul] wanted a float dtype, came i64(2, 2)");
+      "[matmul] wanted f32, f64 or bf16, came i64(2, 2)");
 }
 
 TEST(linear, is_a_product_with_the_transpose_plus_a_bias) {
@@ -244,5 +244,5 @@ TEST(linear, wants_what_fits) {
   expect_error<DTypeError>([&] { kernels::linear(x, weight, zeros({2}, DType::f64)); },
                            "[linear] wanted one dtype, came f32(4, 3) and f64(2,)");
   expect_error<DTypeError>([&] { kernels::linear(x.to(DType::i64), weight.to(DType::i64), {}); },
-                           "[linear] wanted a float dtype");
+                           "[linear] wanted f32, f64 or bf16, came");
 }
