@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <heed/autograd/shards.h>
+
 namespace heed::nn {
 namespace {
 
@@ -42,6 +44,14 @@ void convert(Variable parameter, DType dtype) {
 
 /// Names of one kind in a line about a state that does not fit: one of another architecture has hundreds.
 constexpr size_t kMostNames = 8;
+
+/// Hooks and edits would be called by several shards at once, each with a part of the batch.
+void expect_whole_batch(const char* what) {
+  if (!heed::internal::inside_shard()) return;
+  const Scope::Name scope = Scope::current();
+  raise<GraphError>("[sharded_backward] wanted no {} or one shard, came a module with them: \"{}\"", what,
+                    scope == nullptr ? "" : *scope);
+}
 
 /// What an edit puts in the place of a point.
 Variable edited(const Point& point, const PointEdit& edit) {
@@ -188,6 +198,7 @@ void Module::to(DType dtype) {
 }
 
 void Module::call_forward_hooks(std::span<const Variable> inputs, Variable& output) {
+  expect_whole_batch("hooks");
   forward_hooks_.for_each([&](const ForwardHook& hook) {
     if (Variable other = hook(*this, inputs, output); other.defined()) output = std::move(other);
   });
@@ -195,9 +206,11 @@ void Module::call_forward_hooks(std::span<const Variable> inputs, Variable& outp
 
 Variable Module::point(std::string_view name, Variable value, std::shared_ptr<const Tensor> inner_grad) {
   point_edits_.for_each([&](const NamedEdit& edit) {
+    expect_whole_batch("edits");
     if (edit.name == name) value = edited(Point{*this, name, value, inner_grad}, edit.edit);
   });
   if (is_watched()) {
+    expect_whole_batch("hooks");
     const Point shown{*this, name, value, std::move(inner_grad)};
     point_hooks_.for_each([&](const PointHook& hook) { hook(shown); });
   }

@@ -8,12 +8,16 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <heed/tensor/error.h>
+#include <heed/tensor/internal/parallel.h>
 
 namespace heed {
 namespace {
@@ -88,9 +92,23 @@ std::atomic<int>& thread_count() {
   return count;
 }
 
+thread_local bool works_alone = false;
+
+/// This thread works alone while it lives.
+class Alone {
+ public:
+  explicit Alone(bool alone) : before_(std::exchange(works_alone, works_alone || alone)) {}
+  ~Alone() { works_alone = before_; }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  bool before_;
+};
+
 }  // namespace
 
-int num_threads() { return thread_count(); }
+int num_threads() { return works_alone ? 1 : thread_count().load(); }
 
 void set_num_threads(int count) {
   if (count < 1 || count > kMostThreads)
@@ -98,6 +116,21 @@ void set_num_threads(int count) {
   std::atomic<int>& current = thread_count();
   if (forked && count > 1) raise<ValueError>("[threads] wanted 1 thread in a forked child, came {}", count);
   current = count;
+}
+
+void run_together(int64_t count, const std::function<void(int64_t)>& f) {
+  std::vector<std::exception_ptr> problems(static_cast<size_t>(std::max<int64_t>(count, 0)));
+  const bool several = internal::kHasTeams && count > 1 && num_threads() > 1;
+  internal::parallel_chunks(count, 1, [&](int64_t i, int64_t) {
+    const Alone alone(several);
+    try {
+      f(i);
+    } catch (...) {
+      problems[static_cast<size_t>(i)] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& problem : problems)
+    if (problem != nullptr) std::rethrow_exception(problem);
 }
 
 }  // namespace heed

@@ -2,6 +2,7 @@
 
 #include <heed/tensor/error.h>
 #include <heed/tensor/files/atomic_file.h>
+#include <heed/tensor/threads.h>
 
 #include <algorithm>
 #include <fstream>
@@ -13,8 +14,8 @@
 namespace heed::translate {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Recipe, data, strict, preset, model, score, position, norm, attentive,
-                                   dropout, length, examples, holdout, lr, warmup_steps, bucket, seed, epochs,
-                                   steps)
+                                   dropout, length, examples, holdout, lr, warmup_steps, bucket, shards, seed,
+                                   epochs, steps)
 
 namespace {
 
@@ -30,6 +31,9 @@ constexpr int64_t kCorpusExamples = 6000;
 /// learn it soonest without dropout and at a high rate that warms up and falls.
 constexpr double kHighRate = 0.01;
 constexpr int64_t kHighRateWarmup = 500;
+
+/// Fewer are not worth a shard of their own.
+constexpr int64_t kLeastShardRows = 8;
 
 /// What need not be as it was when a training goes on.
 const std::set<std::string> kMayChange{"data", "strict", "epochs", "steps"};
@@ -62,6 +66,7 @@ Recipe defaults(const json& given) {
   r.warmup_steps = preset.warmup_steps;
   r.epochs = preset.epochs;
   r.dropout = preset.dropout;
+  r.shards = std::min<int64_t>(num_threads(), preset.batch / kLeastShardRows);
   r.length = std::max(preset.length, longest_sentence(r.data) + 1);
   if (is_embedded(r.data)) suit_embedded(r);
   return r;

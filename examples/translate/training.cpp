@@ -1,12 +1,16 @@
 #include "translate/training.h"
 
+#include <heed/autograd/ops/arithmetic.h>
+#include <heed/autograd/shards.h>
 #include <heed/nn/loss.h>
 #include <heed/optim/clip.h>
 #include <heed/tensor/creation.h>
 #include <heed/tensor/kernels/reduce.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace heed::translate {
 namespace {
@@ -60,6 +64,7 @@ Training::Training(nn::EncoderDecoder& model, std::span<const Encoded> examples,
       optimizer_(named_, {.lr = options.lr(0)}),
       steps_per_epoch_(order_of(0).batches()) {
   if (examples.empty()) raise<ValueError>("[training] wanted examples, came none");
+  if (options.shards < 1) raise<ValueError>("[training] wanted 1 shard or more, came {}", options.shards);
 }
 
 EpochOrder Training::order_of(int64_t epoch) const {
@@ -67,26 +72,36 @@ EpochOrder Training::order_of(int64_t epoch) const {
   return {static_cast<int64_t>(examples_.size()), options_.batch, options_.seed, epoch};
 }
 
-const Batch& Training::next_batch() {
+std::vector<Batch> Training::next_batch() {
   const int64_t epoch = steps_ / steps_per_epoch_;
   if (epoch != order_epoch_) {
     order_ = order_of(epoch);
     order_epoch_ = epoch;
   }
   const auto chosen = order_->batch(steps_ % steps_per_epoch_);
-  batch_ =
-      make_batch(examples_, chosen, options_.length > 0 ? options_.length : longest_of(examples_, chosen));
-  return batch_;
+  const size_t count = std::min(static_cast<size_t>(options_.shards), chosen.size());
+  std::vector<Batch> shards;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t begin = chosen.size() * i / count, end = chosen.size() * (i + 1) / count;
+    const auto part = chosen.subspan(begin, end - begin);
+    shards.push_back(
+        make_batch(examples_, part, options_.length > 0 ? options_.length : longest_of(examples_, part)));
+  }
+  return shards;
 }
 
 StepReport Training::step() {
   model_.train();
-  const Batch& batch = next_batch();
-  StepReport report{.lr = options_.lr(steps_), .tokens = batch.target_tokens};
+  const std::vector<Batch> shards = next_batch();
+  StepReport report{.lr = options_.lr(steps_)};
+  for (const Batch& shard : shards) report.tokens += shard.target_tokens;
   optimizer_.zero_grad();
-  const Variable loss = batch_loss(model_, batch);
-  loss.backward();
-  report.loss = loss.item();
+  const auto losses = sharded_backward(parameters_, std::ssize(shards), [&](int64_t i) {
+    const Batch& shard = shards[static_cast<size_t>(i)];
+    return batch_loss(model_, shard) *
+           (static_cast<double>(shard.target_tokens) / static_cast<double>(report.tokens));
+  });
+  report.loss = std::accumulate(losses.begin(), losses.end(), 0.0);
   if (!std::isfinite(report.loss)) fail("loss", report.loss);
   report.gradient_norm = optim::clip_grad_norm(parameters_, options_.clip);
   if (!std::isfinite(report.gradient_norm)) fail("gradient's norm", report.gradient_norm);

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "translate/data/batches.h"
 
@@ -14,10 +15,11 @@ namespace heed::translate {
 
 struct TrainingOptions {
   int64_t batch = 64;
-  int64_t length = 0;  ///< to which sentences are filled up; 0: that of the longest in the batch
+  int64_t length = 0;  ///< to which sentences are filled up; 0: that of the longest beside them
   optim::Schedule lr = optim::constant(0.005);
   double clip = 1;      ///< of the gradients' common norm
   bool bucket = false;  ///< batches of sentences of about the same length, as EpochOrder::bucketed() has them
+  int64_t shards = 1;   ///< parts of a batch that are computed at once, as sharded_backward() does
   uint64_t seed = 0;
 };
 
@@ -57,7 +59,8 @@ class Training {
 
  private:
   EpochOrder order_of(int64_t epoch) const;
-  const Batch& next_batch();
+  /// The next batch, as its shards.
+  std::vector<Batch> next_batch();
   [[noreturn]] void fail(const char* what, double value) const;
 
   nn::EncoderDecoder& model_;
@@ -72,7 +75,6 @@ class Training {
   int64_t token_count_ = 0;  // of the epoch so far
   std::optional<EpochOrder> order_;
   int64_t order_epoch_ = -1;
-  Batch batch_;
 };
 
 }  // namespace heed::translate

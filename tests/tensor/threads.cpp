@@ -6,13 +6,18 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <map>
+#include <mutex>
+#include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include <heed/tensor/compare.h>
 #include <heed/tensor/creation.h>
@@ -27,6 +32,9 @@ using heed::test::expect_error;
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// False in a build without OpenMP.
+constexpr bool kHasTeams = HEED_HAS_TEAMS;
 
 constexpr const char* kChildVariable = "HEED_TEST_THREADS_CHILD";
 
@@ -184,4 +192,101 @@ TEST(threads, the_number_is_checked) {
   set_num_threads(3);
   EXPECT_EQ(num_threads(), 3);
   set_num_threads(before);
+}
+
+namespace {
+
+/// Sets the number of threads while it lives.
+class Threads {
+ public:
+  explicit Threads(int count) : before_(num_threads()) { set_num_threads(count); }
+  ~Threads() { set_num_threads(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace
+
+TEST(run_together, calls_each_once) {
+  for (const int threads : {1, 2, 3})
+    for (const int64_t count : {0, 1, 2, 3, 7}) {
+      const Threads some(threads);
+      std::vector<int> calls(static_cast<size_t>(count));
+      run_together(count, [&](int64_t i) { ++calls[static_cast<size_t>(i)]; });
+      EXPECT_EQ(calls, std::vector<int>(static_cast<size_t>(count), 1)) << threads;
+    }
+}
+
+TEST(run_together, as_many_are_at_work_as_there_are_threads) {
+  const Threads two(2);
+  std::atomic<int> at_work = 0, most = 0;
+  run_together(2, [&](int64_t) {
+    ++at_work;
+    for (const auto end = Clock::now() + std::chrono::seconds(2); most < 2 && Clock::now() < end;) {
+      most = std::max(most.load(), at_work.load());
+      std::this_thread::yield();
+    }
+    --at_work;
+  });
+  EXPECT_EQ(most, kHasTeams ? 2 : 1);
+}
+
+TEST(run_together, each_works_alone_where_several_work) {
+  const auto seen = [](int threads, int64_t count) {
+    const Threads some(threads);
+    std::vector<int> numbers(static_cast<size_t>(count));
+    run_together(count, [&](int64_t i) { numbers[static_cast<size_t>(i)] = num_threads(); });
+    EXPECT_EQ(num_threads(), threads) << "as before";
+    return numbers;
+  };
+  EXPECT_EQ(seen(3, 2), std::vector<int>(2, kHasTeams ? 1 : 3));
+  EXPECT_EQ(seen(3, 1), std::vector<int>{3});
+  EXPECT_EQ(seen(1, 2), (std::vector<int>{1, 1}));
+}
+
+TEST(run_together, inside_of_another_it_goes_on_alone) {
+  const Threads two(2);
+  std::mutex mutex;
+  std::map<std::thread::id, int> calls;
+  run_together(2, [&](int64_t) {
+    const auto own = std::this_thread::get_id();
+    run_together(5, [&](int64_t) {
+      EXPECT_TRUE(std::this_thread::get_id() == own || !kHasTeams);
+      const std::lock_guard lock(mutex);
+      ++calls[std::this_thread::get_id()];
+    });
+  });
+  int all = 0;
+  for (const auto& [thread, count] : calls) all += count;
+  EXPECT_EQ(all, 10);
+}
+
+TEST(run_together, a_number_comes_to_the_same_thread_each_time) {
+  const Threads two(2);
+  std::array<std::thread::id, 5> first, again;
+  run_together(5, [&](int64_t i) { first[static_cast<size_t>(i)] = std::this_thread::get_id(); });
+  for (int round = 0; round < 10; ++round) {
+    run_together(5, [&](int64_t i) { again[static_cast<size_t>(i)] = std::this_thread::get_id(); });
+    EXPECT_EQ(again, first);
+  }
+}
+
+TEST(run_together, throws_the_first_exception_when_all_have_ended) {
+  for (const int threads : {1, 2}) {
+    const Threads some(threads);
+    std::atomic<int> ended = 0;
+    const auto fail = [&](int64_t i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(i == 1 ? 20 : 0));
+      ++ended;
+      if (i == 1 || i == 3) raise<ValueError>("[test] number {}", i);
+    };
+    expect_error<ValueError>([&] { run_together(5, fail); }, "[test] number 1");
+    EXPECT_EQ(ended, 5);
+    EXPECT_EQ(num_threads(), threads);
+    EXPECT_THROW(run_together(2, [](int64_t) { throw std::runtime_error("of another kind"); }),
+                 std::runtime_error);
+  }
 }

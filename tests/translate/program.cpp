@@ -88,7 +88,9 @@ TEST_F(Program, TrainsTheSameWithTheSameSeed) {
   };
   const std::string first = weights("--seed 5");
   EXPECT_EQ(first, weights("--seed 5"));
-  EXPECT_EQ(first, weights("--seed 5 --threads 2"));
+  const std::string sharded = weights("--seed 5 --shards 2 --threads 1");
+  EXPECT_EQ(sharded, weights("--seed 5 --shards 2 --threads 2"));
+  EXPECT_EQ(weights("--seed 5 --shards 1 --threads 1"), weights("--seed 5 --shards 1 --threads 2"));
   EXPECT_NE(first, weights("--seed 6"));
 }
 

@@ -1,6 +1,7 @@
 #include "translate/recipe.h"
 
 #include <gtest/gtest.h>
+#include <heed/tensor/threads.h>
 
 #include <nlohmann/json.hpp>
 
@@ -48,6 +49,16 @@ TEST(recipe, suits_made_up_languages) {
       << "that of a model of this size";
 }
 
+TEST(recipe, has_as_many_shards_as_threads_but_none_of_less_than_eight_rows) {
+  const int before = num_threads();
+  for (const auto& [threads, shards] : std::vector<std::pair<int, int64_t>>{{1, 1}, {3, 3}, {64, 8}}) {
+    set_num_threads(threads);
+    EXPECT_EQ(make_recipe(json::object()).shards, shards) << "of a batch of 64";
+  }
+  set_num_threads(before);
+  EXPECT_EQ(make_recipe({{"shards", 5}}).shards, 5);
+}
+
 TEST(recipe, takes_what_is_asked_for_before_what_suits) {
   const Recipe recipe = make_recipe({{"model", "bahdanau"},
                                      {"lr", 0.25},
@@ -76,6 +87,7 @@ TEST(recipe, comes_back_from_its_file) {
                                     {"strict", true},
                                     {"bucket", true},
                                     {"dropout", 0.2},
+                                    {"shards", 3},
                                     {"length", 24}});
   save_recipe(path, saved);
   const Recipe loaded = load_recipe(path);
@@ -84,6 +96,7 @@ TEST(recipe, comes_back_from_its_file) {
   EXPECT_TRUE(loaded.strict);
   EXPECT_TRUE(loaded.bucket);
   EXPECT_EQ(loaded.dropout, 0.2);
+  EXPECT_EQ(loaded.shards, 3);
   EXPECT_EQ(loaded.length, 24);
   EXPECT_EQ(loaded.examples, saved.examples);
   EXPECT_EQ(loaded.epochs, saved.epochs);

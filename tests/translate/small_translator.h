@@ -19,7 +19,7 @@ inline std::vector<SentencePair> small_pairs() {
 }
 
 /// An untrained translator of it, the same for the same seed.
-inline Translator small_translator(ModelKind kind, uint64_t seed = 1) {
+inline Translator small_translator(ModelKind kind, uint64_t seed = 1, double dropout = 0.1) {
   manual_seed(seed);
   const Architecture architecture{.kind = kind,
                                   .width = 16,
@@ -27,7 +27,7 @@ inline Translator small_translator(ModelKind kind, uint64_t seed = 1) {
                                   .heads = 2,
                                   .layers = 2,
                                   .length = 8,
-                                  .dropout = 0.1,
+                                  .dropout = dropout,
                                   .score = usual_score(kind)};
   return {architecture, Vocabulary(sources(small_pairs()), 1), Vocabulary(targets(small_pairs()), 1)};
 }

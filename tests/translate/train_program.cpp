@@ -232,6 +232,7 @@ TEST_F(TrainProgram, SaysWhatIsWrongWithItsOptions) {
   expect_refused(begin("m", "--examples some"), 2, "wanted \"all\" or a number of 1 or more, came \"some\"");
   expect_refused(begin("m", "--lr 0"), 2, "--lr: wanted a number above 0, came \"0\"");
   expect_refused(begin("m", "--threads 0"), 2, "--threads");
+  expect_refused(begin("m", "--shards 0"), 2, "--shards: wanted a number of 1 or more, came \"0\"");
   expect_refused(begin("m", "--dropout 1.5"), 2, "--dropout");
   expect_refused(begin("m", "--length 1"), 2, "--length");
   expect_refused(begin("m", "--length 65537"), 2, "--length");

@@ -18,8 +18,8 @@ namespace {
 
 class TrainingOf : public testing::TestWithParam<ModelKind> {
  protected:
-  static TrainingOptions options() {
-    return {.batch = 4, .lr = optim::inverse_sqrt({.peak = 0.01, .warmup = 5}), .seed = 3};
+  static TrainingOptions options(int64_t shards = 1) {
+    return {.batch = 4, .lr = optim::inverse_sqrt({.peak = 0.01, .warmup = 5}), .shards = shards, .seed = 3};
   }
 };
 
@@ -35,24 +35,30 @@ void expect_same_snapshot(const optim::Snapshot& a, const optim::Snapshot& b) {
   }
 }
 
-TEST_P(TrainingOf, goes_on_from_any_step_to_the_same_bits) {
+class TrainingInShards : public TrainingOf {};
+
+INSTANTIATE_TEST_SUITE_P(Model, TrainingInShards,
+                         testing::Values(ModelKind::bahdanau, ModelKind::transformer),
+                         [](const auto& kind) { return model_names().at(static_cast<int64_t>(kind.param)); });
+
+TEST_P(TrainingInShards, goes_on_from_any_step_to_the_same_bits) {
   const Scratch scratch;
   const std::string path = (scratch.folder() / "snapshot").string();
   Translator whole_translator = small_translator(GetParam());
   const auto examples = small_examples(whole_translator);
-  Training whole(whole_translator.model(), examples, options());
+  Training whole(whole_translator.model(), examples, options(2));
   std::vector<StepReport> reports;
   for (int64_t i = 0; i < 10; ++i) reports.push_back(whole.step());
   const double epoch_loss = whole.epoch_loss();
   const optim::Snapshot wanted = whole.snapshot();
   for (const int64_t stop : {0, 1, 3, 4, 9}) {  // three steps are an epoch
     Translator before = small_translator(GetParam());
-    Training first(before.model(), examples, options());
+    Training first(before.model(), examples, options(2));
     for (int64_t i = 0; i < stop; ++i) first.step();
     optim::save_snapshot(path, first.snapshot());
 
     Translator after = small_translator(GetParam(), 77);
-    Training second(after.model(), examples, options());
+    Training second(after.model(), examples, options(2));
     manual_seed(99);
     second.restore(optim::load_snapshot(path));
     EXPECT_EQ(second.steps(), stop);
@@ -64,6 +70,26 @@ TEST_P(TrainingOf, goes_on_from_any_step_to_the_same_bits) {
     }
     EXPECT_EQ(second.epoch_loss(), epoch_loss);
     expect_same_snapshot(second.snapshot(), wanted);
+  }
+}
+
+TEST_P(TrainingInShards, learns_what_the_whole_batch_teaches) {
+  const auto trained = [&](int64_t shards) {
+    Translator translator = small_translator(GetParam(), 1, 0);
+    const auto examples = small_examples(translator);
+    Training training(translator.model(), examples, options(shards));
+    std::vector<double> losses;
+    for (int64_t i = 0; i < 6; ++i) {  // the third batch of an epoch is a single row
+      const StepReport report = training.step();
+      EXPECT_EQ(report.tokens, i % 3 == 2 ? 4 : 16);
+      losses.push_back(report.loss);
+    }
+    return losses;
+  };
+  const auto whole = trained(1);
+  for (const int64_t shards : {2, 3, 4, 9}) {
+    const auto parted = trained(shards);
+    for (size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(parted[i], whole[i], 1e-4 * whole[i]) << shards;
   }
 }
 
@@ -154,6 +180,8 @@ TEST_P(TrainingOf, refuses_what_is_no_snapshot_of_it) {
             "[training] wanted the 9 examples that it was begun with, came others");
   EXPECT_EQ(message_of<ValueError>([&] { Training nothing(translator.model(), {}, options()); }),
             "[training] wanted examples, came none");
+  EXPECT_EQ(message_of<ValueError>([&] { Training none(translator.model(), examples, options(0)); }),
+            "[training] wanted 1 shard or more, came 0");
 }
 
 /// Logits of `words` words for which the loss of `word` is `loss`: ln(1 + (words - 1) e^-x) with x on it.

@@ -92,7 +92,10 @@ void run(const BenchCommand& command) {
   auto examples = encode_pairs(data.training, translator.source(), translator.target(), preset.length);
   drop_incomplete_batch(examples, preset.batch);
   Training training(translator.model(), examples,
-                    {.batch = preset.batch, .length = preset.length, .lr = optim::constant(recipe.lr)});
+                    {.batch = preset.batch,
+                     .length = preset.length,
+                     .lr = optim::constant(recipe.lr),
+                     .shards = recipe.shards});
   const auto result = to_json(recipe, translator, measure(training, command));
   if (command.json)
     fmt::print("{}\n", result.dump());
@@ -117,6 +120,7 @@ void add_bench(CLI::App& app) {
       ->type_name("N")
       ->check(from(0));
   add_seed_option(*bench, command->given);
+  add_shards_option(*bench, command->given);
   add_threads_option(*bench);
   bench->add_flag("--json", command->json, "One line of JSON");
   bench->callback([command] { run(*command); });

@@ -161,6 +161,13 @@ void add_seed_option(CLI::App& command, const Given& given) {
       ->type_name("N");
 }
 
+void add_shards_option(CLI::App& command, const Given& given) {
+  add_count(command, given, "--shards",
+            "Parts of each batch that are computed at once, each by one thread; the default is as many as\n"
+            "threads, of 8 rows or more")
+      ->check(from(1));
+}
+
 void add_threads_option(CLI::App& command) {
   command
       .add_option_function<int>(

@@ -43,6 +43,8 @@ void add_data_option(CLI::App& command, const Given& given, const std::string& h
 void add_data_options(CLI::App& command, const Given& given);
 /// --seed
 void add_seed_option(CLI::App& command, const Given& given);
+/// --shards
+void add_shards_option(CLI::App& command, const Given& given);
 void add_threads_option(CLI::App& command);
 /// --log-level, --quiet and --verbose
 void add_log_options(CLI::App& command);

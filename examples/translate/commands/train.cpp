@@ -70,9 +70,9 @@ void report(const TrainCommand& command, const SessionResult& result, int64_t st
 }
 
 void run(const TrainCommand& command, const Recipe& recipe, const Split& data, Translator& translator) {
-  spdlog::info("{} {}: {} parameters, {} pairs, {} + {} words, {} threads", recipe.preset, recipe.model,
-               translator.model().parameter_count(), data.training.size(), translator.source().size(),
-               translator.target().size(), num_threads());
+  spdlog::info("{} {}: {} parameters, {} pairs, {} + {} words, {} shards, {} threads", recipe.preset,
+               recipe.model, translator.model().parameter_count(), data.training.size(),
+               translator.source().size(), translator.target().size(), recipe.shards, num_threads());
   const auto examples =
       encode_pairs(data.training, translator.source(), translator.target(), translator.architecture().length);
   const double floor = loss_floor(examples);
@@ -80,6 +80,7 @@ void run(const TrainCommand& command, const Recipe& recipe, const Split& data, T
                     {.batch = preset_by_name(recipe.preset).batch,
                      .lr = schedule_of(recipe),
                      .bucket = recipe.bucket,
+                     .shards = recipe.shards,
                      .seed = recipe.seed});
   if (command.resume) load_checkpoint(command.out, training);
   const int64_t steps = recipe.steps > 0 ? recipe.steps : recipe.epochs * training.steps_per_epoch();
@@ -141,6 +142,7 @@ void add_train(CLI::App& app) {
       "Words of a sentence at most, and the end marker; longer ones are cut; the default is the preset's")
       ->check(CLI::Range(int64_t{2}, Architecture::kLargestSize));
   add_seed_option(*train, given);
+  add_shards_option(*train, given);
   add_threads_option(*train);
   train->add_option("--out", command->out, "The folder that the model and the checkpoint go to")
       ->required()
