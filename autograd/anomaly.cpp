@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-thread_local bool enabled_here = false, infinity_allowed = false, inside_backward = false;
+thread_local bool enabled_here = false, infinity_allowed_here = false, inside_backward = false;
 
 template <class T, class Wanted>
 std::optional<int64_t> first_place(std::span<const T> values, Wanted wanted) {
@@ -70,8 +70,8 @@ AnomalyMode::AnomalyMode(bool enabled) : before_(std::exchange(enabled_here, ena
 AnomalyMode::~AnomalyMode() { enabled_here = before_; }
 
 AllowInfinity::AllowInfinity(bool allowed)
-    : before_(std::exchange(infinity_allowed, infinity_allowed || allowed)) {}
-AllowInfinity::~AllowInfinity() { infinity_allowed = before_; }
+    : before_(std::exchange(infinity_allowed_here, infinity_allowed_here || allowed)) {}
+AllowInfinity::~AllowInfinity() { infinity_allowed_here = before_; }
 
 AnomalyError::AnomalyError(const std::string& finding, std::string op, std::string scope,
                            std::vector<std::string> backtrace)
@@ -81,6 +81,8 @@ AnomalyError::AnomalyError(const std::string& finding, std::string op, std::stri
       backtrace_(std::move(backtrace)) {}
 
 namespace internal {
+
+bool infinity_allowed() { return infinity_allowed_here; }
 
 InsideBackward::InsideBackward(bool inside) : before_(std::exchange(inside_backward, inside)) {}
 InsideBackward::~InsideBackward() { inside_backward = before_; }
@@ -93,7 +95,7 @@ void expect_finite_results(const char* op, std::span<const Tensor> outputs,
       const std::optional<int64_t> place = find_value(outputs[i], nan);
       if (!place) continue;
       const int64_t source = holder(inputs, nan);
-      if (!nan && (infinity_allowed || source >= 0)) continue;
+      if (!nan && (infinity_allowed_here || source >= 0)) continue;
       const Scope::Name scope = Scope::current();
       std::string text =
           fmt::format("{}{} made {} of output {} {}", op, in_scope(scope == nullptr ? "" : *scope),

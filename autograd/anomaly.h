@@ -66,6 +66,8 @@ class AnomalyError : public Error {
 
 namespace internal {
 
+/// True while an AllowInfinity guard lives on this thread.
+bool infinity_allowed();
 /// AnomalyError for the results of an op that has just run.
 void expect_finite_results(const char* op, std::span<const Tensor> outputs,
                            std::span<const Variable* const> inputs);

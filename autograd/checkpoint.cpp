@@ -143,7 +143,8 @@ class Segment {
     for (const Variable& end : given) edges.push_back(end.defined() ? end.producer() : Edge());
     edges.insert(edges.end(), captured_.begin(), captured_.end());
     std::vector<Variable> grads =
-        internal::grad_at_border(roots, upstream, edges, first_number, back.create_graph());
+        internal::grad_at_border(roots, upstream, edges, first_number, back.create_graph(),
+                                 "[checkpoint] the function used other variables when it ran again");
     for (size_t i = 0; i < grads.size(); ++i) back.give(i, [&] { return std::move(grads[i]); });
   }
 

@@ -283,15 +283,17 @@ void run_backward(std::span<const Variable> roots, std::span<const Variable> ups
 }
 
 std::vector<Variable> grad_at_border(std::span<const Variable> roots, std::span<const Variable> upstream,
-                                     std::span<const Edge> edges, uint64_t oldest_inside, bool create_graph) {
+                                     std::span<const Edge> edges, uint64_t oldest_inside, bool create_graph,
+                                     const char* complaint) {
   Border border{.oldest_inside = oldest_inside, .arrived = {}};
   for (const Edge& edge : edges) border.arrived[{edge.node.get(), edge.index}];
-  const size_t known = border.arrived.size();
+  const auto known = border.arrived;
   Walk walk({.create_graph = create_graph}, nullptr, &border);
   for (size_t i = 0; i < roots.size(); ++i) walk.start(roots[i], upstream[i]);
   walk.run();
-  if (border.arrived.size() != known)
-    raise<GraphError>("[checkpoint] the function used other variables when it ran again");
+  for (const auto& [place, gathered] : border.arrived)
+    if (!known.contains(place))
+      raise<GraphError>("{}: {} {}", complaint, place.first->name(), describe(gathered.sum.data()));
   std::vector<Variable> grads;
   for (const Edge& edge : edges) grads.push_back(border.arrived[{edge.node.get(), edge.index}].sum);
   return grads;

@@ -1,5 +1,8 @@
 #include <heed/autograd/shards.h>
 
+#include <set>
+#include <thread>
+
 #include <heed/autograd/anomaly.h>
 #include <heed/autograd/grad_mode.h>
 #include <heed/autograd/ops.h>
@@ -115,6 +118,24 @@ TEST(sharded_backward, does_not_depend_on_the_number_of_threads) {
   }
 }
 
+TEST(sharded_backward, gives_the_same_when_shards_run_one_after_the_other) {
+  std::vector<std::vector<Tensor>> grads;
+  std::set<std::thread::id> threads;
+  for (const bool together : {true, false}) {
+    const Threads some(2);
+    manual_seed(5);
+    const Net net(DType::f32, 0.4);
+    const auto part = [&](int64_t i) {
+      if (!together) threads.insert(std::this_thread::get_id());
+      return net.loss(4 * i, 4 * i + 4);
+    };
+    sharded_backward(net.parameters(), 3, part, {.together = together});
+    grads.push_back(net.grads());
+  }
+  expect_same_bits(grads[1], grads[0]);
+  EXPECT_EQ(threads, std::set{std::this_thread::get_id()});
+}
+
 TEST(sharded_backward, each_shard_draws_numbers_of_its_own_and_others_in_the_next_step) {
   const Variable x(ones({1}), true);
   std::vector<std::vector<double>> drawn(4);
@@ -179,9 +200,9 @@ TEST(sharded_backward, says_what_it_cannot_take) {
     return [=] { sharded_backward({&parameter, 1}, shards, [&](int64_t) { return loss; }); };
   };
   expect_error<ValueError>(with(x, 0, sum(x)), "[sharded_backward] wanted 1 shard or more, came 0");
-  expect_error<GraphError>(
-      with(constant, 2, sum(x)),
-      "[sharded_backward] wanted leaves that need a gradient, came as parameter 0: f32(2,)");
+  expect_error<GraphError>(with(constant, 2, sum(x)),
+                           "[sharded_backward] wanted leaves that need a gradient, came as parameter 0: "
+                           "f32(2,), which needs none");
   expect_error<GraphError>(with(y, 2, sum(x)), "came as parameter 0: f32(2,), which an op made");
   expect_error<GraphError>(
       with(x, 2, sum(constant)),
@@ -189,6 +210,21 @@ TEST(sharded_backward, says_what_it_cannot_take) {
       "f32(), which needs none");
   expect_error<GraphError>(with(x, 2, x * 3), "came from shard 0: f32(2,)");
   expect_error<ValueError>(with(x, 2, Variable()), "undefined");
+  const Variable twice[]{x, x}, other(ones({2}), true);
+  expect_error<GraphError>([&] { sharded_backward(twice, 2, [&](int64_t) { return sum(x); }); },
+                           "came as parameter 1: f32(2,), which is there already");
+  const auto older = "[sharded_backward] a loss goes on from what is older than the call and no parameter: ";
+  expect_error<GraphError>(
+      [&] {
+        sharded_backward({&x, 1}, 2, [&](int64_t) { return sum(y); });
+      },
+      older + std::string("scale f32(2,)"));
+  expect_error<GraphError>(
+      [&] {
+        sharded_backward({&x, 1}, 2, [&](int64_t) { return sum(x * other); });
+      },
+      older + std::string("leaf f32(2,)"));
+  EXPECT_FALSE(other.grad().defined());
   EXPECT_FALSE(x.grad().defined());
   {
     const HookHandle hook = x.register_hook([](const Variable&) { return Variable(); });
@@ -219,6 +255,10 @@ TEST(sharded_backward, works_in_the_surroundings_of_its_caller) {
     const AnomalyMode anomaly;
     const auto bad = [&](int64_t i) { return sum(i == 0 ? x : log(x * -1)); };
     expect_error<AnomalyError>([&] { sharded_backward({&x, 1}, 2, bad); }, "log in training made NaN");
+    const auto infinite = [&](int64_t) { return sum(where(x.data().to(DType::boolean), x, log(x * 0))); };
+    expect_error<AnomalyError>([&] { sharded_backward({&x, 1}, 2, infinite); }, "log in training made -inf");
+    const AllowInfinity allowed;
+    noted([&] { return infinite(0).item() > 0 ? std::string("finite") : std::string(); });
   }
   const NoGrad nothing;
   expect_error<GraphError>([&] { noted([] { return std::string(); }); }, "which needs none");
