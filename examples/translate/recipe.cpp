@@ -2,7 +2,6 @@
 
 #include <heed/tensor/error.h>
 #include <heed/tensor/files/atomic_file.h>
-#include <heed/tensor/threads.h>
 
 #include <algorithm>
 #include <fstream>
@@ -32,8 +31,8 @@ constexpr int64_t kCorpusExamples = 6000;
 constexpr double kHighRate = 0.01;
 constexpr int64_t kHighRateWarmup = 500;
 
-/// Fewer are not worth a shard of their own.
-constexpr int64_t kLeastShardRows = 8;
+/// Never the number of threads: the same seed is to give the same model everywhere.
+constexpr int64_t kShards = 2;
 
 /// What need not be as it was when a training goes on.
 const std::set<std::string> kMayChange{"data", "strict", "epochs", "steps"};
@@ -59,14 +58,14 @@ Recipe defaults(const json& given) {
            .model = model,
            .score = score_names().at(static_cast<int64_t>(usual_score(kind))),
            .position = "sinusoidal",
-           .norm = "post"};
+           .norm = "post",
+           .shards = kShards};
   const Preset& preset = preset_by_name(r.preset);
   r.examples = preset.examples;
   r.lr = preset.lr;
   r.warmup_steps = preset.warmup_steps;
   r.epochs = preset.epochs;
   r.dropout = preset.dropout;
-  r.shards = std::min<int64_t>(num_threads(), preset.batch / kLeastShardRows);
   r.length = std::max(preset.length, longest_sentence(r.data) + 1);
   if (is_embedded(r.data)) suit_embedded(r);
   return r;

@@ -23,7 +23,7 @@ struct Recipe {
   double lr = 0;
   int64_t warmup_steps = 0;
   bool bucket = false;  ///< batches of sentences of about the same length
-  int64_t shards = 0;   ///< parts of a batch that are computed at once, each by one thread
+  int64_t shards = 0;   ///< parts of a batch that are computed at once: see TrainingOptions
   uint64_t seed = 0;
   int64_t epochs = 0;  ///< how long; 0: as many as give
   int64_t steps = 0;   ///< these steps

@@ -6,6 +6,7 @@
 #include <heed/optim/clip.h>
 #include <heed/tensor/creation.h>
 #include <heed/tensor/kernels/reduce.h>
+#include <heed/tensor/threads.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -24,6 +25,9 @@ Variable batch_loss(nn::EncoderDecoder& model, const Batch& batch) {
   return nn::cross_entropy(logits, from_values<int64_t>(batch.target_out, grid),
                            {.ignore_index = Vocabulary::kPadding});
 }
+
+/// The ops of a model with so many parameters are large enough to be shared between threads themselves.
+constexpr int64_t kLargeModel = 1 << 20;
 
 /// A number that tells these examples from others.
 int64_t fingerprint(std::span<const Encoded> examples) {
@@ -61,6 +65,7 @@ Training::Training(nn::EncoderDecoder& model, std::span<const Encoded> examples,
       options_(options),
       named_(model.named_parameters()),
       parameters_(model.parameters()),
+      is_large_(model.parameter_count() >= kLargeModel),
       optimizer_(named_, {.lr = options.lr(0)}),
       steps_per_epoch_(order_of(0).batches()) {
   if (examples.empty()) raise<ValueError>("[training] wanted examples, came none");
@@ -96,11 +101,13 @@ StepReport Training::step() {
   StepReport report{.lr = options_.lr(steps_)};
   for (const Batch& shard : shards) report.tokens += shard.target_tokens;
   optimizer_.zero_grad();
-  const auto losses = sharded_backward(parameters_, std::ssize(shards), [&](int64_t i) {
+  const auto loss_of = [&](int64_t i) {
     const Batch& shard = shards[static_cast<size_t>(i)];
     return batch_loss(model_, shard) *
            (static_cast<double>(shard.target_tokens) / static_cast<double>(report.tokens));
-  });
+  };
+  const auto losses = sharded_backward(parameters_, std::ssize(shards), loss_of,
+                                       {.together = options_.shards >= num_threads() || !is_large_});
   report.loss = std::accumulate(losses.begin(), losses.end(), 0.0);
   if (!std::isfinite(report.loss)) fail("loss", report.loss);
   report.gradient_norm = optim::clip_grad_norm(parameters_, options_.clip);

@@ -19,7 +19,9 @@ struct TrainingOptions {
   optim::Schedule lr = optim::constant(0.005);
   double clip = 1;      ///< of the gradients' common norm
   bool bucket = false;  ///< batches of sentences of about the same length, as EpochOrder::bucketed() has them
-  int64_t shards = 1;   ///< parts of a batch that are computed at once, as sharded_backward() does
+  /// Parts of a batch that are computed at once: see sharded_backward(). When there are more threads than
+  /// parts, those of a large model are computed one after the other, each by all threads.
+  int64_t shards = 1;
   uint64_t seed = 0;
 };
 
@@ -68,6 +70,7 @@ class Training {
   TrainingOptions options_;
   NamedVariables named_;
   std::vector<Variable> parameters_;
+  bool is_large_;
   optim::Adam optimizer_;
   int64_t steps_per_epoch_;
   int64_t steps_ = 0;

@@ -68,6 +68,22 @@ TEST_F(EvalProgram, ScoresTheEmbeddedCorpusWhereNothingTellsOfTheTraining) {
   EXPECT_EQ(std::ranges::count(output, '\n'), 1) << output;
 }
 
+TEST_F(EvalProgram, TakesTheFileOfTheTrainingForThatHoweverItIsCalled) {
+  std::ostringstream pairs;
+  for (char c = 'a'; c <= 'z'; ++c) pairs << c << " a\t" << c << " a\n";
+  fs::create_directory(path("folder"));
+  write(path("folder/pairs.tsv"), pairs.str());
+  const std::string data = " --data " + path("folder/pairs.tsv");
+  ASSERT_EQ(run("train --steps 1 --holdout 4 --out " + path("own") + data).status, 0);
+  const std::string wanted = run("eval --json --dir " + path("own")).output;
+  EXPECT_LT(number(wanted, "\"sources\":"), 15) << wanted;
+  EXPECT_EQ(run("eval --json --dir " + path("own") + data).output, wanted);
+  EXPECT_EQ(
+      run("eval --json --dir " + path("own") + " --data " + path("folder/../folder/./pairs.tsv")).output,
+      wanted);
+  EXPECT_EQ(number(run("eval --json --holdout 0 --dir " + path("own") + data).output, "\"sources\":"), 26);
+}
+
 TEST_F(EvalProgram, WarnsWhenNothingWasKeptOut) {
   ASSERT_EQ(run("train --data copy:3 --examples 50 --holdout 0 --steps 1 --out " + path("seen")).status, 0);
   const Outcome outcome = run("eval --dir " + path("seen"));
@@ -122,6 +138,9 @@ TEST_F(EvalProgram, SkipsBrokenLinesUnlessStrict) {
   EXPECT_NE(output.find("line 3: wanted a tab, came none"), std::string::npos) << output;
   EXPECT_NE(output.find("2 lines skipped"), std::string::npos) << output;
   EXPECT_NE(output.find("2 sources"), std::string::npos) << output;
+  write(path("worse.tsv"), "a\ta\n" + std::string(25, '\n'));
+  EXPECT_NE(run(eval("--data " + path("worse.tsv"))).output.find("and 15 more such lines"),
+            std::string::npos);
   expect_refused(eval(data + " --strict"), 1, "broken.tsv:2: wanted source, tab, target, came a blank line");
   expect_refused("train --strict " + data + " --out " + path("new"), 1, "broken.tsv:2: wanted source");
 }
@@ -136,6 +155,7 @@ TEST_F(EvalProgram, RefusesWhatItCannotScore) {
   expect_refused("eval --dir " + path("folder"), 1, "config.json");
   expect_refused("eval --dir " + path("none"), 1, "config.json");
   expect_refused(eval("--data sort:9"), 1, "sort:9: wanted a file of sentence pairs, copy:N or reverse:N");
+  expect_refused(eval("--data ''"), 2, "wanted a file, copy:N or reverse:N, came \"\"");
   expect_refused(eval("--data copy:0"), 2, "wanted copy:N with N from 1 to 1000, came \"copy:0\"");
   write(path("one.tsv"), "a\ta\n");
   expect_refused(eval("--data " + path("one.tsv") + " --holdout 1000000"), 1, "came none in 1 pairs");

@@ -70,6 +70,13 @@ TEST(pairs, broken_lines_are_skipped_and_reported) {
   EXPECT_EQ(some.report.problems, expected);
 }
 
+TEST(pairs, a_carriage_return_ends_a_line_only_before_a_line_feed) {
+  EXPECT_EQ(loaded("A\tb\r\nC\td\r\n").pairs.size(), 2u);
+  EXPECT_EQ(loaded("A\tb\rC\td\nE\tf\n").report.problems,
+            std::vector<std::string>{"line 1: wanted lines that end in LF or CRLF, came a CR alone"});
+  EXPECT_NE(refusal_of("A\tb\rC\td\r").find("came a CR alone"), std::string::npos);
+}
+
 TEST(pairs, the_first_ten_problems_are_kept_and_all_are_counted) {
   std::string bytes = "Go.\tVa !\n";
   for (int i = 0; i < 25; ++i) bytes += "broken\n";

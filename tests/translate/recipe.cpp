@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/translate/scratch.h"
+#include "translate/commands/options.h"
+#include "translate/data/split.h"
 
 using namespace heed;
 using namespace heed::translate;
@@ -49,14 +51,24 @@ TEST(recipe, suits_made_up_languages) {
       << "that of a model of this size";
 }
 
-TEST(recipe, has_as_many_shards_as_threads_but_none_of_less_than_eight_rows) {
+TEST(recipe, is_the_same_for_any_number_of_threads) {
   const int before = num_threads();
-  for (const auto& [threads, shards] : std::vector<std::pair<int, int64_t>>{{1, 1}, {3, 3}, {64, 8}}) {
+  for (const int threads : {1, 3, 64}) {
     set_num_threads(threads);
-    EXPECT_EQ(make_recipe(json::object()).shards, shards) << "of a batch of 64";
+    EXPECT_EQ(make_recipe(json::object()).shards, 2);
   }
   set_num_threads(before);
   EXPECT_EQ(make_recipe({{"shards", 5}}).shards, 5);
+}
+
+TEST(recipe, keeps_what_an_alignment_is_chosen_on_out_of_the_training) {
+  const Recipe recipe = make_recipe({{"examples", 500}});
+  const Split data = load_data(recipe);
+  EXPECT_EQ(data.training.size() + data.validation.size() + data.test.size(), 500U);
+  EXPECT_GT(data.validation.size(), 20U);
+  for (const SentencePair& pair : data.training) EXPECT_GT(source_checksum(pair.source) % recipe.holdout, 1U);
+  for (const SentencePair& pair : data.test) EXPECT_EQ(source_checksum(pair.source) % recipe.holdout, 0U);
+  EXPECT_TRUE(load_data(make_recipe({{"holdout", 0}, {"examples", 50}})).validation.empty());
 }
 
 TEST(recipe, takes_what_is_asked_for_before_what_suits) {

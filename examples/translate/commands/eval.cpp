@@ -55,9 +55,9 @@ Selected selected(const EvalCommand& command) {
   const bool is_told = std::filesystem::exists(path);
   const Recipe recipe = is_told ? load_recipe(path) : Recipe{};
   Selected selected{given.value("data", recipe.data), 0, 0};
-  const bool same = selected.data == recipe.data || !(is_embedded(selected.data) || is_embedded(recipe.data));
+  const bool as_trained = is_told && selected.data == recipe.data;
+  const bool same = as_trained || !(is_embedded(selected.data) || is_embedded(recipe.data));
   const int64_t embedded_holdout = is_embedded(selected.data) ? kEmbeddedHoldout : 0;
-  const bool as_trained = is_told && !given.contains("data");
   selected.holdout = given.value("holdout", as_trained ? recipe.holdout : embedded_holdout);
   const bool of_training = as_trained || (same && selected.holdout > 1);
   selected.examples = given.value("examples", of_training ? recipe.examples : 0);

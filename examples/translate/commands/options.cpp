@@ -64,7 +64,12 @@ CLI::Option* add_text(CLI::App& command, const Given& given, const std::string& 
 
 /// The path of a file as it is known in every folder, so that a training can be taken up from another one.
 std::string from_anywhere(const std::string& data) {
-  return is_embedded(data) ? data : std::filesystem::absolute(data).string();
+  return is_embedded(data) ? data : std::filesystem::absolute(data).lexically_normal().string();
+}
+
+void expect_data(const std::string& data) {
+  if (data.empty()) raise<ValueError>("wanted a file, copy:N or reverse:N, came \"\"");
+  longest_sentence(data);  // which knows what N may be
 }
 
 /// A number, or all: 0.
@@ -140,7 +145,7 @@ void add_data_option(CLI::App& command, const Given& given, const std::string& h
       .add_option_function<std::string>(
           "--data", [given](const std::string& data) { (*given)["data"] = from_anywhere(data); }, help)
       ->type_name("FILE")
-      ->check(accepted_by([](const std::string& data) { longest_sentence(data); }, ""));
+      ->check(accepted_by(expect_data, ""));
 }
 
 void add_data_options(CLI::App& command, const Given& given) {
@@ -162,9 +167,10 @@ void add_seed_option(CLI::App& command, const Given& given) {
 }
 
 void add_shards_option(CLI::App& command, const Given& given) {
-  add_count(command, given, "--shards",
-            "Parts of each batch that are computed at once, each by one thread; the default is as many as\n"
-            "threads, of 8 rows or more")
+  add_count(
+      command, given, "--shards",
+      "Parts of each batch that are computed at once, each by one thread; the default is 2, and as many\n"
+      "as processors is quicker where there are more")
       ->check(from(1));
 }
 
@@ -209,7 +215,11 @@ Recipe recipe_given(const nlohmann::json& given) {
 Split load_data(const Recipe& recipe) {
   LoadedPairs loaded = load_pairs(recipe.data, {.limit = recipe.examples, .strict = recipe.strict});
   warn_of_skipped(recipe.data, loaded.report);
-  Split data = split(std::move(loaded.pairs), {.holdout = recipe.holdout});
+  // Alignments are scored by a head that is chosen on sources which are kept out as well.
+  const bool aligned =
+      std::ranges::any_of(loaded.pairs, [](const SentencePair& pair) { return !pair.alignment.empty(); });
+  Split data = split(std::move(loaded.pairs),
+                     {.holdout = recipe.holdout, .validation = aligned && recipe.holdout > 1});
   if (data.training.empty())
     raise<ValueError>("[train] wanted pairs to train on, came {} and all are held out", data.test.size());
   return data;

@@ -52,8 +52,8 @@ void add_log_options(CLI::App& command);
 /// make_recipe(), or a UsageError.
 Recipe recipe_given(const nlohmann::json& given);
 
-/// The pairs that a recipe trains on, and those that it keeps out. The lines that had to be skipped are
-/// logged.
+/// The pairs that a recipe trains on, and those that it keeps out: for the test, and where the pairs have
+/// alignments for validation too. The lines that had to be skipped are logged.
 Split load_data(const Recipe& recipe);
 
 }  // namespace heed::translate

@@ -5,12 +5,14 @@
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 
 #include "translate/checkpoint.h"
 #include "translate/commands/commands.h"
 #include "translate/commands/options.h"
+#include "translate/eval/evaluation.h"
 #include "translate/session.h"
 
 namespace heed::translate {
@@ -29,23 +31,23 @@ constexpr size_t kShownSentences = 6;
 /// What a shell reports of a process that a signal ended.
 constexpr int kSignalStatus = 128;
 
-/// Translates the sentences that were kept out, and prints the first few beside their references.
+/// Translates the sources that were kept out, and prints the first few beside a reference.
 void show_unseen(Translator& translator, const std::vector<SentencePair>& held_out) {
-  std::vector<std::string> sources;
-  sources.reserve(held_out.size());
-  for (const SentencePair& pair : held_out) sources.push_back(joined(pair.source));
-  const auto translations = translator.translate(sources);
+  const std::vector<Question> asked = questions(held_out);
+  std::vector<std::string> texts;
+  texts.reserve(asked.size());
+  for (const Question& question : asked) texts.push_back(joined(question.source));
+  const auto translations = translator.translate(texts);
   size_t exact = 0;
   fmt::print("Sentences that it has not seen:\n");
-  for (size_t i = 0; i < held_out.size(); ++i) {
-    const std::string reference = joined(held_out[i].target);
-    exact += translations[i] == reference;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    exact += std::ranges::count(asked[i].references, translations[i], joined) > 0;
     if (i < kShownSentences)
-      fmt::print("  {}\n    translation  {}\n    reference    {}\n", sources[i], translations[i], reference);
+      fmt::print("  {}\n    translation  {}\n    reference    {}\n", texts[i], translations[i],
+                 joined(asked[i].references.front()));
   }
-  fmt::print("Of {} such sentences, {} are translated exactly as their reference ({:.1f}%).\n",
-             held_out.size(), exact,
-             100.0 * static_cast<double>(exact) / static_cast<double>(held_out.size()));
+  fmt::print("Of {} such sentences, {} are translated exactly as a reference ({:.1f}%).\n", asked.size(),
+             exact, 100.0 * static_cast<double>(exact) / static_cast<double>(asked.size()));
 }
 
 /// Made before the training, so that hours of it are not lost to a folder that cannot be.

@@ -54,6 +54,8 @@ void check_links(const SentencePair& pair) {
 /// Throws ValueError, with a message that starts at what was wanted, for a line that holds no pair.
 SentencePair parse_line(std::string_view line) {
   if (line.empty()) raise<ValueError>("wanted source, tab, target, came a blank line");
+  if (line.find('\r') != std::string_view::npos)
+    raise<ValueError>("wanted lines that end in LF or CRLF, came a CR alone");
   if (line.find('\t') == std::string_view::npos) raise<ValueError>("wanted a tab, came none");
   SentencePair pair;
   pair.source = words(take_until('\t', line));

@@ -51,10 +51,10 @@ struct LoadedPairs {
 /// links such as `0-0 1-2` (source word - target word) is the alignment; any other further column, such as an
 /// attribution, is ignored.
 ///
-/// A line that is blank, has no tab, an empty side, invalid UTF-8, more than a mebibyte, or links to words
-/// that are not there, is skipped and reported; a strict reading stops there with a FileError that names the
-/// line. A file that cannot be read, is empty, or has no usable pair at all is a FileError; a negative limit
-/// a ValueError.
+/// A line that is blank, has no tab, an empty side, a CR within, invalid UTF-8, more than a mebibyte, or
+/// links to words that are not there, is skipped and reported; a strict reading stops there with a FileError
+/// that names the line. A file that cannot be read, is empty, or has no usable pair at all is a FileError; a
+/// negative limit a ValueError.
 LoadedPairs read_pairs(const std::filesystem::path& path, const ReadOptions& options = {});
 
 /// Links as read_pairs() reads them: `0-0 1-2`.

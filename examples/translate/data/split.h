@@ -15,9 +15,8 @@ uint32_t source_checksum(const Sentence& source);
 /// Which sources are kept out of training: those whose checksum modulo `holdout` is 0 for the test, and 1 for
 /// validation.
 struct SplitOptions {
-  int64_t holdout = 0;  ///< 0 keeps out none
-  bool validation =
-      false;  ///< whether there is a validation part; what it would hold is trained on otherwise
+  int64_t holdout = 0;      ///< 0 keeps out none
+  bool validation = false;  ///< else what it would hold is trained on
 };
 
 /// Parts that share no source, each in the order of the pairs.
