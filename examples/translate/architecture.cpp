@@ -1,8 +1,11 @@
 #include "translate/architecture.h"
 
 #include <heed/tensor/error.h>
+#include <heed/tensor/kernels/reduce.h>
 
 #include <nlohmann/json.hpp>
+
+#include "translate/json_file.h"
 
 namespace heed::translate {
 namespace {
@@ -10,10 +13,7 @@ namespace {
 using nlohmann::json;
 
 int64_t size_at(const json& config, const char* key) {
-  constexpr int64_t kMost = Architecture::kLargestSize;
-  const auto value = config.at(key).get<int64_t>();
-  if (value < 1 || value > kMost) raise<ValueError>("wanted \"{}\" in [1, {}], came {}", key, kMost, value);
-  return value;
+  return whole_number_at(config, key, 1, Architecture::kLargestSize);
 }
 
 int64_t place_at(const json& config, const char* key, const Names& names) {
@@ -36,6 +36,17 @@ Architecture read(const json& config) {
   if (!(a.dropout >= 0 && a.dropout <= 1))
     raise<ValueError>("wanted \"dropout\" in [0, 1], came {}", a.dropout);
   return a;
+}
+
+/// Numbers that such a model has at least: those of its embeddings, of its output layer, and of the products
+/// in its layers.
+int64_t least_numbers(const Architecture& a, int64_t source_words, int64_t target_words) {
+  const int64_t of_words = (source_words + 2 * target_words) * a.width, square = a.width * a.width;
+  if (a.kind == ModelKind::bahdanau)  // each GRU cell has three gates of two products, in both stacks
+    return of_words + a.layers * 2 * 6 * square;
+  // Attention has a product for its values and one for its output, once in the encoder and twice in the
+  // decoder.
+  return of_words + a.layers * (3 * 2 * square + 2 * 2 * a.width * a.feed_forward);
 }
 
 /// The Transformer's: scaled dot products, or sums with as large a hidden layer as a head is wide.
@@ -103,6 +114,23 @@ std::unique_ptr<nn::EncoderDecoder> build_model(const Architecture& a, int64_t s
                                             .score = score_of_heads(a)},
                                   .position = a.position,
                                   .max_length = a.length});
+}
+
+void expect_fitting(const Architecture& architecture, int64_t source_words, int64_t target_words,
+                    const std::map<std::string, Tensor>& weights) {
+  int64_t numbers = 0;
+  for (const auto& [name, tensor] : weights) numbers += tensor.numel();
+  const int64_t least = least_numbers(architecture, source_words, target_words);
+  if (numbers < least)
+    raise<ValueError>("wanted weights of {} numbers or more for a model of these sizes, came {}", least,
+                      numbers);
+}
+
+void load_weights(nn::EncoderDecoder& model, const std::map<std::string, Tensor>& weights) {
+  for (const auto& [name, tensor] : weights)
+    if (is_floating(tensor.dtype()) && !kernels::all_finite(tensor))
+      raise<ValueError>("wanted finite weights, came others in \"{}\"", name);
+  model.load_state_dict(weights);
 }
 
 std::string to_json(const Architecture& a) {

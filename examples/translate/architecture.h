@@ -3,6 +3,7 @@
 #include <heed/nn/bahdanau.h>
 #include <heed/nn/transformer_model.h>
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -45,6 +46,13 @@ Architecture architecture_of(const Preset& preset, ModelKind kind);
 /// A model with new weights.
 std::unique_ptr<nn::EncoderDecoder> build_model(const Architecture& architecture, int64_t source_words,
                                                 int64_t target_words);
+
+/// ValueError if these are too few numbers to be the weights of such a model: asked before it is made,
+/// because a configuration from elsewhere may tell of any size.
+void expect_fitting(const Architecture& architecture, int64_t source_words, int64_t target_words,
+                    const std::map<std::string, Tensor>& weights);
+/// Copies saved weights in. ValueError, and nothing is copied, if they are not finite or of another model.
+void load_weights(nn::EncoderDecoder& model, const std::map<std::string, Tensor>& weights);
 
 /// As an object of JSON, and back. ValueError for one that no model has.
 std::string to_json(const Architecture& architecture);

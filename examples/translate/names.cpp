@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <heed/tensor/error.h>
+#include <heed/tensor/files/quote.h>
 
 #include <algorithm>
 
@@ -9,7 +10,7 @@ namespace heed::translate {
 
 int64_t Names::place(const std::string& name) const {
   const auto found = std::ranges::find(names_, name);
-  if (found == names_.end()) raise<ValueError>("[{}] wanted {}, came \"{}\"", what_, listed(), name);
+  if (found == names_.end()) raise<ValueError>("[{}] wanted {}, came {}", what_, listed(), in_quotes(name));
   return found - names_.begin();
 }
 

@@ -4,11 +4,11 @@
 #include <heed/tensor/files/atomic_file.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "translate/data/dataset.h"
+#include "translate/json_file.h"
 
 namespace heed::translate {
 
@@ -90,6 +90,18 @@ void expect_belongs(const json& given, const char* key, const std::string& model
     raise<ValueError>("[train] wanted {} with --model {}, came --model {}", option_of(key), owner, model);
 }
 
+/// A file may hold anything, options do not. ValueError or json::exception for what they never give.
+void expect_possible(const json& all) {
+  const json usual = Recipe{};
+  for (const auto& [key, value] : usual.items())
+    if (value.is_number_integer() && key != "seed") whole_number_at(all, key, 0, kMostCount);
+  whole_number_at(all, "shards", 1, kMostShards);
+  if (!all.at("seed").is_number_unsigned())
+    raise<ValueError>("wanted \"seed\" to be a whole number of 0 or more, came none");
+  if (!(all.at("lr").get<double>() > 0))
+    raise<ValueError>("wanted \"lr\" above 0, came {}", all.at("lr").dump());
+}
+
 }  // namespace
 
 Recipe make_recipe(const json& given) {
@@ -136,14 +148,16 @@ void save_recipe(const std::filesystem::path& path, const Recipe& recipe) {
 }
 
 Recipe load_recipe(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file)
-    raise<FileError>("[train] {}: wanted the folder of a training, came one without {}",
-                     path.parent_path().string(), path.filename().string());
+  const std::string text = read_small_file("train", path);
+  json all{{"shards", 1}};
   try {
-    return json::parse(file).get<Recipe>();
-  } catch (const json::exception& problem) {
-    raise<FileError>("[train] {}: wanted a training's recipe, came: {}", path.string(), problem.what());
+    all.update(json::parse(text));
+    expect_possible(all);
+    auto recipe = all.get<Recipe>();
+    architecture_of(recipe);  // of names that there are
+    return recipe;
+  } catch (const std::exception& problem) {
+    raise<FileError>("[train] {}: not a training's recipe: {}", path.string(), problem.what());
   }
 }
 

@@ -8,6 +8,10 @@
 
 namespace heed::translate {
 
+/// The largest of the counts below. With as many steps in an epoch, the number of steps still is an int64_t.
+inline constexpr int64_t kMostCount = 1'000'000'000;
+inline constexpr int64_t kMostShards = 1024;
+
 /// All that a training is told: with the data, enough to repeat it to the last bit. In files and in `given`
 /// below, each member goes by the name of its option in `train`, with _ for -.
 struct Recipe {
@@ -40,7 +44,8 @@ Recipe continued(const Recipe& recipe, const nlohmann::json& given);
 Architecture architecture_of(const Recipe& recipe);
 
 void save_recipe(const std::filesystem::path& path, const Recipe& recipe);
-/// FileError for a file that holds none.
+/// What a file from before a member was known lacks is as it was done then. FileError for a file that holds
+/// no recipe.
 Recipe load_recipe(const std::filesystem::path& path);
 
 }  // namespace heed::translate

@@ -11,7 +11,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+
+#include "translate/architecture.h"
 
 namespace heed::translate {
 namespace {
@@ -49,11 +52,26 @@ const std::string* first_not_finite(const NamedVariables& parameters) {
   return nullptr;
 }
 
-int64_t number_at(const std::map<std::string, Tensor>& place, const char* key) {
+/// More than any training takes.
+constexpr int64_t kMostSteps = 1'000'000'000'000'000'000;
+
+/// The number of a snapshot's place that goes by `key`, in [least, most], which NaN is not.
+template <class T>
+T number_at(const std::map<std::string, Tensor>& place, const char* key, T least, T most) {
   const auto found = place.find(key);
-  if (found == place.end() || found->second.dtype() != DType::i64 || found->second.numel() != 1)
-    raise<ValueError>("[training] wanted a place with the number \"{}\", came one without", key);
-  return *found->second.data<int64_t>();
+  if (found == place.end() || found->second.dtype() != dtype_of<T>() || found->second.numel() != 1)
+    raise<ValueError>("[training] wanted a place with the {} \"{}\", came one without",
+                      name_of(dtype_of<T>()), key);
+  const T number = *found->second.data<T>();
+  if (!(number >= least && number <= most))
+    raise<ValueError>("[training] wanted \"{}\" in [{}, {}], came {}", key, least, most, number);
+  return number;
+}
+
+int64_t target_tokens(std::span<const Encoded> examples) {
+  int64_t count = 0;
+  for (const Encoded& example : examples) count += std::ssize(example.target);
+  return count;
 }
 
 }  // namespace
@@ -153,17 +171,19 @@ void Training::restore(const optim::Snapshot& snapshot) {
     if (!snapshot.contains(part))
       raise<ValueError>("[training] wanted a snapshot of a training, came one without \"{}\"", part);
   const auto& place = snapshot.at("place");
-  if (number_at(place, "data") != fingerprint(examples_))
+  if (number_at<int64_t>(place, "data", 0, UINT32_MAX) != fingerprint(examples_))
     raise<ValueError>("[training] wanted the {} examples that it was begun with, came others",
                       examples_.size());
-  model_.load_state_dict(snapshot.at("model"));
+  constexpr double kMostLoss = std::numeric_limits<double>::max();
+  const int64_t steps = number_at<int64_t>(place, "step", 0, kMostSteps);
+  const int64_t token_count = number_at<int64_t>(place, "tokens", 0, target_tokens(examples_));
+  const double loss_sum = number_at(place, "loss_sum", -kMostLoss, kMostLoss);
+  load_weights(model_, snapshot.at("model"));
   optimizer_.load_state_dict(snapshot.at("optimizer"));
   optim::restore(default_generator(), snapshot.at("random"));
-  steps_ = number_at(place, "step");
-  token_count_ = number_at(place, "tokens");
-  const auto loss_sum = place.find("loss_sum");
-  if (loss_sum == place.end()) raise<ValueError>("[training] wanted a place with \"loss_sum\", came none");
-  loss_sum_ = *loss_sum->second.data<double>();
+  steps_ = steps;
+  token_count_ = token_count;
+  loss_sum_ = loss_sum;
 }
 
 }  // namespace heed::translate

@@ -56,7 +56,8 @@ class Training {
   /// Model, optimizer, this thread's generator, and the place in the data. ValueError when a parameter is not
   /// finite.
   optim::Snapshot snapshot() const;
-  /// Brings all of them there. ValueError or ShapeError for a snapshot of another model or other data.
+  /// Brings all of them there. ValueError or ShapeError for a snapshot of another model or other data, and
+  /// for a place or weights that no training comes to.
   void restore(const optim::Snapshot& snapshot);
 
  private:

@@ -6,10 +6,9 @@
 #include <heed/tensor/files/safetensors.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "translate/decoding.h"
+#include "translate/json_file.h"
 
 namespace heed::translate {
 namespace {
@@ -22,12 +21,11 @@ constexpr auto kTargetFile = "target.vocabulary";
 constexpr int64_t kDecodingBatch = 128;
 
 Architecture read_architecture(const fs::path& path) {
-  std::ifstream file(path);
-  if (!file)
+  if (!fs::exists(path))
     raise<FileError>("[model] {}: wanted a model's folder, came one without {}", path.parent_path().string(),
                      kConfigFile);
   try {
-    return architecture_from_json({std::istreambuf_iterator<char>(file), {}});
+    return architecture_from_json(read_small_file("model", path));
   } catch (const ValueError& problem) {
     raise<FileError>("[model] {}: {}", path.string(), problem.what());
   }
@@ -86,13 +84,21 @@ void Translator::save_weights(const fs::path& folder) const {
 Translator Translator::load(const fs::path& folder) {
   const Architecture architecture = read_architecture(folder / kConfigFile);
   try {
-    Translator translator(architecture, Vocabulary::load(folder / kSourceFile),
-                          Vocabulary::load(folder / kTargetFile));
-    translator.model_->load_state_dict(load_safetensors(weights_path(folder).string()).tensors);
+    auto source = Vocabulary::load(folder / kSourceFile), target = Vocabulary::load(folder / kTargetFile);
+    const auto weights = load_safetensors(weights_path(folder).string()).tensors;
+    expect_fitting(architecture, source.size(), target.size(), weights);
+    Translator translator(architecture, std::move(source), std::move(target));
+    load_weights(translator.model(), weights);
     return translator;
-  } catch (const ValueError& problem) {
-    raise<FileError>("[model] {}: its files do not belong together: {}", folder.string(), problem.what());
+  } catch (const FileError&) {
+    throw;  // names its file
+  } catch (const Error& problem) {
+    raise<FileError>("[model] {}: cannot be loaded: {}", folder.string(), problem.what());
   }
+}
+
+std::vector<fs::path> model_paths(const fs::path& folder) {
+  return {folder / kConfigFile, folder / kSourceFile, folder / kTargetFile, weights_path(folder)};
 }
 
 fs::path weights_path(const fs::path& folder) { return folder / "model.safetensors"; }

@@ -56,7 +56,9 @@ class Translator {
   std::unique_ptr<nn::EncoderDecoder> model_;
 };
 
-/// Where the weights of the model of a folder are.
+/// Where the files of the model of a folder are: config.json, the vocabularies, and the weights.
+std::vector<std::filesystem::path> model_paths(const std::filesystem::path& folder);
+/// The last of them.
 std::filesystem::path weights_path(const std::filesystem::path& folder);
 
 }  // namespace heed::translate

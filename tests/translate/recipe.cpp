@@ -5,6 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+#include <heed/tensor/error.h>
+
 #include "tests/translate/scratch.h"
 #include "translate/commands/options.h"
 #include "translate/data/split.h"
@@ -112,4 +115,67 @@ TEST(recipe, comes_back_from_its_file) {
   EXPECT_EQ(loaded.length, 24);
   EXPECT_EQ(loaded.examples, saved.examples);
   EXPECT_EQ(loaded.epochs, saved.epochs);
+}
+
+TEST(recipe, of_a_file_from_before_there_were_shards_has_one) {
+  const Scratch scratch;
+  const auto path = scratch.folder() / "recipe.json";
+  save_recipe(path, make_recipe({{"shards", 3}, {"seed", 18446744073709551615U}}));
+  json old = json::parse(contents_of(path));
+  old.erase("shards");
+  const Recipe loaded = load_recipe(scratch.file(old.dump()));
+  EXPECT_EQ(loaded.shards, 1);
+  EXPECT_EQ(loaded.seed, 18446744073709551615U);
+}
+
+TEST(recipe, refuses_a_file_with_what_no_option_gives) {
+  const Scratch scratch;
+  const auto path = scratch.folder() / "recipe.json";
+  save_recipe(path, make_recipe(json::object()));
+  const json good = json::parse(contents_of(path));
+  for (const auto& [key, value, reason] : std::vector<std::tuple<std::string, json, std::string>>{
+           {"shards", 0, "\"shards\" to be a whole number from 1 to 1024, came 0"},
+           {"shards", 1025, "came 1025"},
+           {"epochs", 9223372036854775807, "\"epochs\" to be a whole number from 0 to 1000000000"},
+           {"epochs", 9223372036854775809U, "came 9223372036854775809"},
+           {"steps", 1.5, "came 1.5"},
+           {"holdout", -1, "came -1"},
+           {"examples", "all", "came string"},
+           {"warmup_steps", nullptr, "came null"},
+           {"seed", -1, "\"seed\" to be a whole number of 0 or more"},
+           {"lr", 0, "\"lr\" above 0, came 0"},
+           {"lr", "high", "must be number"},
+           {"bucket", 1, "must be boolean"},
+           {"data", 1, "must be string"},
+           {"preset", "huge", "wanted one of toy, small, base, came \"huge\""},
+           {"model", "two\nlines", "came \"two\\x0alines\""}}) {
+    json bad = good;
+    bad[key] = value;
+    const auto file = scratch.file(bad.dump());
+    const std::string message = message_of<FileError>([&] { load_recipe(file); });
+    EXPECT_TRUE(message.starts_with(fmt::format("[train] {}: not a training's recipe: ", file.string())))
+        << message;
+    EXPECT_NE(message.find(reason), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+}
+
+TEST(recipe, names_a_file_that_holds_none) {
+  const Scratch scratch;
+  for (const char* text : {"", "[]", "{", "{\"data\": \"\"}"}) {
+    const auto file = scratch.file(text);
+    EXPECT_TRUE(message_of<FileError>([&] {
+                  load_recipe(file);
+                }).starts_with(fmt::format("[train] {}: not a training's recipe: ", file.string())));
+  }
+  const auto place = [&](const std::filesystem::path& path) {
+    return fmt::format("[train] \"{}\": ", path.string());
+  };
+  const auto large = scratch.file(std::string((1 << 20) + 1, ' '));
+  EXPECT_EQ(message_of<FileError>([&] { load_recipe(large); }),
+            place(large) + "wanted at most 1048576 bytes, came 1048577");
+  EXPECT_EQ(message_of<FileError>([&] { load_recipe(scratch.folder()); }),
+            place(scratch.folder()) + "wanted a plain file, came a folder");
+  EXPECT_EQ(message_of<FileError>([&] { load_recipe(scratch.folder() / "none"); }),
+            place(scratch.folder() / "none") + "cannot be opened: No such file or directory");
 }

@@ -169,10 +169,6 @@ TEST_P(TrainingOf, refuses_what_is_no_snapshot_of_it) {
   without.erase("random");
   EXPECT_EQ(message_of<ValueError>([&] { training.restore(without); }),
             "[training] wanted a snapshot of a training, came one without \"random\"");
-  without = snapshot;
-  without.at("place").erase("step");
-  EXPECT_EQ(message_of<ValueError>([&] { training.restore(without); }),
-            "[training] wanted a place with the number \"step\", came one without");
 
   std::swap(examples.front(), examples.back());
   Training other(translator.model(), examples, options());
@@ -182,6 +178,51 @@ TEST_P(TrainingOf, refuses_what_is_no_snapshot_of_it) {
             "[training] wanted examples, came none");
   EXPECT_EQ(message_of<ValueError>([&] { Training none(translator.model(), examples, options(0)); }),
             "[training] wanted 1 shard or more, came 0");
+}
+
+TEST_P(TrainingOf, refuses_a_place_that_no_training_comes_to) {
+  Translator translator = small_translator(GetParam());
+  const auto examples = small_examples(translator);
+  Training training(translator.model(), examples, options());
+  training.step();
+  const optim::Snapshot good = training.snapshot();
+  constexpr auto kLargest = std::numeric_limits<int64_t>::max();
+  const auto number = [](int64_t value) { return from_values<int64_t>(std::vector<int64_t>{value}, {}); };
+  const auto refused = [&](const char* key, const Tensor& value, const std::string& reason) {
+    optim::Snapshot bad = good;
+    bad.at("place")[key] = value;
+    for (auto& [name, tensor] : bad.at("model")) tensor = zeros(tensor.shape());
+    EXPECT_EQ(message_of<ValueError>([&] { training.restore(bad); }), "[training] wanted " + reason);
+    expect_same_snapshot(training.snapshot(), good);
+  };
+  refused("step", number(-5), "\"step\" in [0, 1000000000000000000], came -5");
+  refused("step", number(kLargest), "\"step\" in [0, 1000000000000000000], came 9223372036854775807");
+  refused("step", zeros({}), "a place with the i64 \"step\", came one without");
+  refused("step", zeros({2}, DType::i64), "a place with the i64 \"step\", came one without");
+  refused("tokens", number(-1), "\"tokens\" in [0, 36], came -1");
+  refused("tokens", number(37), "\"tokens\" in [0, 36], came 37");
+  refused("loss_sum", number(1), "a place with the f64 \"loss_sum\", came one without");
+  refused("loss_sum", full({}, NAN, DType::f64),
+          "\"loss_sum\" in [-1.7976931348623157e+308, 1.7976931348623157e+308], came nan");
+  refused("data", number(-1), "\"data\" in [0, 4294967295], came -1");
+  optim::Snapshot without = good;
+  without.at("place").erase("tokens");
+  EXPECT_EQ(message_of<ValueError>([&] { training.restore(without); }),
+            "[training] wanted a place with the i64 \"tokens\", came one without");
+}
+
+TEST_P(TrainingOf, refuses_weights_that_are_not_finite) {
+  Translator translator = small_translator(GetParam());
+  const auto examples = small_examples(translator);
+  Training training(translator.model(), examples, options());
+  const optim::Snapshot good = training.snapshot();
+  optim::Snapshot bad;
+  for (const auto& [part, state] : good)
+    for (const auto& [name, tensor] : state) bad[part].emplace(name, tensor.clone());
+  bad.at("model").at("output.bias").fill(INFINITY);
+  EXPECT_EQ(message_of<ValueError>([&] { training.restore(bad); }),
+            "wanted finite weights, came others in \"output.bias\"");
+  expect_same_snapshot(training.snapshot(), good);
 }
 
 /// Logits of `words` words for which the loss of `word` is `loss`: ln(1 + (words - 1) e^-x) with x on it.

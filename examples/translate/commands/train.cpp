@@ -96,10 +96,7 @@ void run(const TrainCommand& command, const Recipe& recipe, const Split& data, T
 
 void begin(const TrainCommand& command) {
   const Recipe recipe = recipe_given(*command.given);
-  if (!command.overwrite && holds_training(command.out))
-    raise<ValueError>(
-        "[train] {}: there is a model already: --resume goes on with its training, --overwrite begins anew",
-        command.out);
+  if (!command.overwrite) expect_unused(command.out);
   const Split data = load_data(recipe);
   const int64_t min_frequency = preset_by_name(recipe.preset).min_frequency;
   manual_seed(recipe.seed);
@@ -112,6 +109,7 @@ void begin(const TrainCommand& command) {
 }
 
 void resume(const TrainCommand& command) {
+  expect_training(command.out);
   const Recipe recipe = continued(load_recipe(recipe_path(command.out)), *command.given);
   Translator translator = Translator::load(command.out);
   if (translator.architecture() != architecture_of(recipe))
@@ -151,7 +149,9 @@ void add_train(CLI::App& app) {
       ->type_name("DIR");
   CLI::Option* resume_flag =
       train->add_flag("--resume", command->resume, "Go on with the training in that folder, as it was begun");
-  train->add_flag("--overwrite", command->overwrite, "Replace the model in that folder")
+  train
+      ->add_flag("--overwrite", command->overwrite,
+                 "Replace the model, or files of its names, in that folder")
       ->excludes(resume_flag);
   train->footer(
       "Ctrl-C ends the training after the step at hand, with a checkpoint from which --resume goes on to "
