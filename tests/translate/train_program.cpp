@@ -229,10 +229,18 @@ TEST_F(TrainProgram, StopsAtALossThatIsNotFinite) {
 
 TEST_F(TrainProgram, SaysWhatIsWrongWithItsOptions) {
   expect_refused(begin("m", "--epochs 2 --steps 3"), 2, "--epochs excludes --steps");
-  expect_refused(begin("m", "--examples some"), 2, "wanted \"all\" or a number of 1 or more, came \"some\"");
+  expect_refused(begin("m", "--examples some"), 2,
+                 "wanted \"all\" or a number from 1 to 1000000000, came \"some\"");
   expect_refused(begin("m", "--lr 0"), 2, "--lr: wanted a number above 0, came \"0\"");
   expect_refused(begin("m", "--threads 0"), 2, "--threads");
   expect_refused(begin("m", "--shards 0"), 2, "--shards: wanted a number of 1 or more, came \"0\"");
+  expect_refused(begin("m", "--shards 99999999999999999999"), 2, "--shards: wanted a number of 1024 or less");
+  expect_refused(begin("m", "--epochs 9223372036854775807"), 2,
+                 "--epochs: wanted a number of 1000000000 or less");
+  expect_refused(begin("m", "--steps 1000000001"), 2, "--steps: wanted a number of 1000000000 or less");
+  expect_refused(begin("m", "--examples 1000000001"), 2, "or a number from 1 to 1000000000");
+  expect_refused(begin("m", "--seed -1"), 2, "--seed: wanted a whole number from 0 to 18446744073709551615");
+  expect_refused(begin("m", "--seed 18446744073709551616"), 2, "--seed");
   expect_refused(begin("m", "--dropout 1.5"), 2, "--dropout");
   expect_refused(begin("m", "--length 1"), 2, "--length");
   expect_refused(begin("m", "--length 65537"), 2, "--length");

@@ -39,8 +39,10 @@ CLI::Validator accepted_by(std::function<void(const std::string&)> check, const 
   return {problem, description, ""};
 }
 
-std::optional<double> number_of(const std::string& text) {
-  double number = 0;
+/// None for a text that is more or other than a finite T, for one that T cannot hold among them.
+template <class T>
+std::optional<T> number_of(const std::string& text) {
+  T number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (problem != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) return {};
   return number;
@@ -75,21 +77,22 @@ void expect_data(const std::string& data) {
 /// A number, or all: 0.
 int64_t examples_of(const std::string& text) {
   if (text == "all") return 0;
-  int64_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc{} || end != text.data() + text.size() || number < 1)
-    raise<ValueError>("wanted \"all\" or a number of 1 or more, came \"{}\"", text);
-  return number;
+  const auto number = number_of<int64_t>(text);
+  if (!number || *number < 1 || *number > kMostCount)
+    raise<ValueError>("wanted \"all\" or a number from 1 to {}, came \"{}\"", kMostCount, text);
+  return *number;
 }
 
 }  // namespace
 
-CLI::Validator from(int64_t least) {
+CLI::Validator from(int64_t least, int64_t most) {
   return accepted_by(
-      [least](const std::string& text) {
-        const auto number = number_of(text);
+      [least, most](const std::string& text) {
+        const auto number = number_of<double>(text);
         if (!number || *number < static_cast<double>(least))
           raise<ValueError>("wanted a number of {} or more, came \"{}\"", least, text);
+        if (*number > static_cast<double>(most))
+          raise<ValueError>("wanted a number of {} or less, came \"{}\"", most, text);
       },
       "");
 }
@@ -97,7 +100,7 @@ CLI::Validator from(int64_t least) {
 CLI::Validator above_zero() {
   return accepted_by(
       [](const std::string& text) {
-        const auto number = number_of(text);
+        const auto number = number_of<double>(text);
         if (!number || *number <= 0) raise<ValueError>("wanted a number above 0, came \"{}\"", text);
       },
       "");
@@ -163,7 +166,13 @@ void add_seed_option(CLI::App& command, const Given& given) {
       .add_option_function<uint64_t>(
           "--seed", [given](uint64_t seed) { (*given)["seed"] = seed; },
           "Of first weights, dropout and order; the default is 0")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(accepted_by(
+          [](const std::string& text) {
+            if (!number_of<uint64_t>(text))
+              raise<ValueError>("wanted a whole number from 0 to {}, came \"{}\"", UINT64_MAX, text);
+          },
+          ""));
 }
 
 void add_shards_option(CLI::App& command, const Given& given) {
@@ -171,14 +180,14 @@ void add_shards_option(CLI::App& command, const Given& given) {
       command, given, "--shards",
       "Parts of each batch that are computed at once, each by one thread; the default is 2, and as many\n"
       "as processors is quicker where there are more")
-      ->check(from(1));
+      ->check(from(1, kMostShards));
 }
 
 void add_threads_option(CLI::App& command) {
   command
       .add_option_function<int>(
           "--threads", [](int count) { set_num_threads(count); },
-          "The default is the processors that may be used")
+          "The default is HEED_NUM_THREADS, else the processors that may be used")
       ->type_name("N")
       ->check(CLI::Range(1, kMostThreads));
 }

@@ -24,8 +24,8 @@ struct UsageError : std::runtime_error {
 /// What was asked for, by the names of a Recipe's members.
 using Given = std::shared_ptr<nlohmann::json>;
 
-/// Accept numbers of `least` or more, and numbers above 0.
-CLI::Validator from(int64_t least);
+/// Accept numbers from `least` to `most`, and numbers above 0.
+CLI::Validator from(int64_t least, int64_t most = kMostCount);
 CLI::Validator above_zero();
 
 /// An option for one number of a Recipe.
