@@ -14,13 +14,18 @@ namespace {
 
 using nlohmann::ordered_json;
 
+bool ends_by(const ordered_json& entry, int64_t step) {
+  const auto end = entry.find("step");  // none unless it is an object
+  return end != entry.end() && end->is_number_integer() && end->get<int64_t>() <= step;
+}
+
 /// The lines of an old file up to a step; one that a dying process left half written is none.
 std::string kept_lines(const std::filesystem::path& path, int64_t step) {
   std::ifstream file(path);
   std::string kept;
   for (std::string line; std::getline(file, line);) {
     const ordered_json entry = ordered_json::parse(line, nullptr, false);
-    if (entry.is_object() && entry.value("step", step + 1) <= step) kept += line + "\n";
+    if (ends_by(entry, step)) kept += line + "\n";
   }
   return kept;
 }

@@ -32,6 +32,11 @@ TEST(MetricsFile, keeps_the_lines_up_to_the_step_that_is_gone_on_from) {
   const auto path = scratch.file(
       "{\"step\":50}\n"
       "not json\n"
+      "{\"step\":\"x\"}\n"
+      "{\"step\":1.5}\n"
+      "{\"kind\":\"step\"}\n"
+      "[50]\n"
+      "\"step\"\n"
       "{\"step\":60}\n"
       "{\"step\":61}\n"
       "{\"kind\":\"step\",\"st");

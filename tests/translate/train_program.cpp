@@ -252,6 +252,8 @@ TEST_F(TrainProgram, SaysWhatIsWrongWithItsOptions) {
   expect_refused("TRANSLATE infer --dir " + path("m") + " --beam 0", 2,
                  "wanted a number of 1 or more, came \"0\"");
   expect_refused("TRANSLATE walk", 2, "A subcommand is required");
+  const std::string variable = "wanted HEED_NUM_THREADS to be a number from 1 to 1024, came \"abc\"";
+  expect_refused("HEED_NUM_THREADS=abc; " + begin("m", "--threads 1"), 1, variable);
   EXPECT_FALSE(fs::exists(path("m")));
   for (const std::string command : {"train", "infer", "bench"}) {
     const Outcome help = run_shell("TRANSLATE " + command + " --help");
