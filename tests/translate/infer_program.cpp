@@ -55,9 +55,9 @@ TEST_F(InferProgram, TranslatesWhatComesBeforeALineThatIsNoText) {
 TEST_F(InferProgram, AnswersSomeoneWhoWaits) {
   const Outcome outcome = run_shell("cd " + path("") + "; mkfifo questions answers; TRANSLATE " + infer() +
                                     " < questions > answers & exec 3> questions 4< answers; "
-                                    "echo 'one .' >&3; timeout 60 head -n 1 <&4; echo first; "
-                                    "printf 'two .\\nthr' >&3; timeout 60 head -n 1 <&4; echo second; "
-                                    "echo 'ee .' >&3; exec 3>&-; timeout 60 head -n 1 <&4");
+                                    "echo 'one .' >&3; timeout 20 head -n 1 <&4; echo first; "
+                                    "printf 'two .\\nthr' >&3; timeout 20 head -n 1 <&4; echo second; "
+                                    "echo 'ee .' >&3; exec 3>&-; timeout 20 head -n 1 <&4");
   EXPECT_EQ(outcome.output, "un .\nfirst\ndeux .\nsecond\ntrois .\n");
 }
 
