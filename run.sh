@@ -15,7 +15,7 @@ say "Training on the embedded corpus"
 "$translate" train --out "$out" "$@"
 say "What it makes of new sentences"
 "$translate" infer --dir "$out" "The old woman sees a small cat." "Is your sister tired?" "We eat three red apples."
-say "Where it looked: a row for each word that it wrote, a column for each that it read"
+say "Where it looked: a row for each word that it wrote, a column for each that it read, weights in percent"
 "$translate" infer --dir "$out" --show-attention "The old woman sees a small cat."
 say "What to try next"
 cat <<NEXT

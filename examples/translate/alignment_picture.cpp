@@ -1,7 +1,11 @@
 #include "translate/alignment_picture.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <span>
 
 #include "translate/terminal.h"
 
@@ -11,21 +15,21 @@ namespace {
 constexpr int kWidestPitch = 4;
 /// Source words that would be cut below this ask for columns that stand closer.
 constexpr int kReadable = 10;
-constexpr std::array<const char*, 5> kShades{" ", "░", "▒", "▓", "█"};
+constexpr std::array<const char*, 4> kShades{"░", "▒", "▓", "█"};
 
 std::string spaces(int count) { return std::string(static_cast<size_t>(std::max(count, 0)), ' '); }
 
-std::string repeated(const char* block, int count) {
+std::string repeated(const std::string& block, int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text += block;
   return text;
 }
 
-/// A weight from 0 to 1 as a shade; what is not nearly nothing is seen.
+int divided_up(int number, int divisor) { return (number + divisor - 1) / divisor; }
+
+/// A weight from 0 to 1 as a shade.
 const char* shade_of(float weight) {
-  constexpr float kNothing = 0.05F;
-  if (weight < kNothing) return kShades.front();
-  const auto place = 1 + static_cast<size_t>(weight * 4);
+  const auto place = static_cast<size_t>(weight * 4);
   return kShades[std::min(place, kShades.size() - 1)];
 }
 
@@ -38,48 +42,82 @@ int widest(const Sentence& words) {
 struct Layout {
   int margin;  // columns of the target words
   int pitch;   // columns from one source word to the next
+  int words;   // source words of a picture, at most
   int columns;
 
-  int place(size_t word) const { return margin + 1 + static_cast<int>(word) * pitch; }
+  int place(int word) const { return margin + 1 + word * pitch; }
+  int cell() const { return std::max(pitch - 1, 1); }
 };
 
+/// How many source words have room where they stand `pitch` apart.
+int fitting(const Layout& layout, int last) {
+  const int rest = layout.columns - layout.place(0) - std::max(last, layout.cell());
+  return rest < 0 ? 0 : 1 + rest / layout.pitch;
+}
+
+/// The widest pitch at which all source words fit; where none does, the words go to as few pictures as they
+/// can, about the same number to each.
 Layout layout_of(const Translation& translation, int columns) {
   const auto words = static_cast<int>(translation.source.size());
-  Layout layout{std::min(widest(translation.target), columns / 4), kWidestPitch, columns};
   const int last = std::min(widest(translation.source), kReadable);
-  while (layout.pitch > 1 && layout.margin + 1 + (words - 1) * layout.pitch + last > columns) --layout.pitch;
+  Layout layout{std::min(widest(translation.target), columns / 4), kWidestPitch, words, columns};
+  while (layout.pitch > 1 && fitting(layout, last) < words) --layout.pitch;
+  const int pictures = divided_up(words, std::max(fitting(layout, last), 1));
+  if (pictures > 1) layout.words = divided_up(words, pictures);
   return layout;
 }
 
 /// The source words from the first one down, each a line lower than the one before and above its column.
-std::string heading(const Sentence& source, const Layout& layout) {
+std::string heading(std::span<const std::string> source, const Layout& layout) {
   std::string text;
-  for (size_t word = 0; word < source.size(); ++word) {
-    text += spaces(layout.place(0));
-    for (size_t before = 0; before < word; ++before) text += "│" + spaces(layout.pitch - 1);
-    text += fitted(source[word], layout.columns - layout.place(word)) + "\n";
+  int word = 0;
+  for (const std::string& name : source) {
+    text += spaces(layout.place(0)) + repeated("│" + spaces(layout.pitch - 1), word);
+    text += fitted(name, layout.columns - layout.place(word++)) + "\n";
   }
   return text;
 }
 
-std::string row(const std::string& word, const float* weights, size_t count, const Layout& layout) {
+/// A weight in the columns of a cell: a shade and percent where these are three, else a shade. What is nearly
+/// nothing is left blank.
+std::string cell_of(float weight, int columns) {
+  constexpr float kNothing = 0.05F;
+  if (weight < kNothing) return spaces(columns);
+  if (columns < kWidestPitch - 1) return repeated(shade_of(weight), columns);
+  const auto percent = std::lround(weight * 100);
+  return percent < 100 ? fmt::format("{}{:2}", shade_of(weight), percent) : fmt::format("{}", percent);
+}
+
+std::string row(const std::string& word, std::span<const float> weights, const Layout& layout) {
   const std::string label = fitted(word, layout.margin);
   std::string text = spaces(layout.margin - display_width(label)) + label + " ";
-  const int block = std::max(layout.pitch - 1, 1);
-  for (size_t j = 0; j < count; ++j)
-    text += repeated(shade_of(weights[j]), block) + spaces(layout.pitch - block);
+  for (const float weight : weights)
+    text += cell_of(weight, layout.cell()) + spaces(layout.pitch - layout.cell());
   text.erase(text.find_last_not_of(' ') + 1);
   return text + "\n";
+}
+
+/// The columns of the `count` source words from word `first` on.
+std::string picture_of(const Translation& translation, size_t first, size_t count, const Layout& layout) {
+  std::string text = heading(std::span(translation.source).subspan(first, count), layout);
+  std::span<const float> weights = translation.attention.span<float>();  // (target words, source words)
+  for (const std::string& word : translation.target) {
+    text += row(word, weights.subspan(first, count), layout);
+    weights = weights.subspan(translation.source.size());
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string alignment_picture(const Translation& translation, int columns) {
   const Layout layout = layout_of(translation, columns);
-  std::string text = heading(translation.source, layout);
-  const size_t count = translation.source.size();
-  for (size_t t = 0; t < translation.target.size(); ++t)
-    text += row(translation.target[t], translation.attention.data<float>() + t * count, count, layout);
+  const size_t words = translation.source.size(), most = static_cast<size_t>(layout.words);
+  std::string text;
+  for (size_t first = 0; first < words; first += most) {
+    if (first > 0) text += "\n";
+    text += picture_of(translation, first, std::min(most, words - first), layout);
+  }
   return text;
 }
 

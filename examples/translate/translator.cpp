@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 constexpr auto kConfigFile = "config.json";
 constexpr auto kSourceFile = "source.vocabulary";
 constexpr auto kTargetFile = "target.vocabulary";
+/// Hypotheses that are kept at once, of as many sentences as that makes.
 constexpr int64_t kDecodingBatch = 128;
 
 Architecture read_architecture(const fs::path& path) {
@@ -29,6 +30,11 @@ Architecture read_architecture(const fs::path& path) {
   } catch (const ValueError& problem) {
     raise<FileError>("[model] {}: {}", path.string(), problem.what());
   }
+}
+
+/// The wider the beam, the fewer: memory is to grow with neither. (A beam below 1 is refused later.)
+size_t sentences_at_once(int64_t beam) {
+  return static_cast<size_t>(std::max<int64_t>(kDecodingBatch / std::max<int64_t>(beam, 1), 1));
 }
 
 }  // namespace
@@ -49,8 +55,9 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& s
     if (!cleaned.empty()) places.push_back(i), asked.push_back(std::move(cleaned));
   }
   std::vector<Translation> translations(sentences.size());
-  for (size_t begin = 0; begin < asked.size(); begin += kDecodingBatch) {
-    const size_t count = std::min<size_t>(kDecodingBatch, asked.size() - begin);
+  const size_t most = sentences_at_once(options.beam);
+  for (size_t begin = 0; begin < asked.size(); begin += most) {
+    const size_t count = std::min(most, asked.size() - begin);
     auto done = decode(*this, std::span(asked).subspan(begin, count), options);
     for (size_t i = 0; i < count; ++i) translations[places[begin + i]] = std::move(done[i]);
   }

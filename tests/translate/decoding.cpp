@@ -2,6 +2,7 @@
 
 #include <heed/tensor/creation.h>
 #include <heed/tensor/kernels/reduce.h>
+#include <heed/tensor/storage.h>
 
 #include "tests/translate/scratch.h"
 #include "tests/translate/small_translator.h"
@@ -57,6 +58,19 @@ TEST_P(Decoding, more_sentences_than_go_into_one_batch_keep_their_order) {
   }
   EXPECT_EQ(translator.translate(many), wanted);
   EXPECT_TRUE(translator.translate({}).empty());
+}
+
+TEST_P(Decoding, many_sentences_take_no_more_memory_than_a_wide_beam_of_one) {
+  Translator translator = trained();
+  const auto peak_of = [&](const std::vector<std::string>& sentences) {
+    const int64_t before = memory_stats().current;
+    reset_peak_memory();
+    translator.translate(sentences, {.beam = 128});
+    return memory_stats().peak - before;
+  };
+  const std::string longest = kTexts[3];
+  const int64_t one = peak_of({longest});
+  EXPECT_LT(peak_of(std::vector<std::string>(12, longest)), one * 3 / 2);
 }
 
 TEST_P(Decoding, attention_is_told_beside_the_words_and_changes_none) {

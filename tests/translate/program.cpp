@@ -56,6 +56,15 @@ TEST_F(Program, RefusesOptionsThatItDoesNotKnow) {
   EXPECT_FALSE(fs::exists(path("model")));
 }
 
+TEST_F(Program, NamesTheWordThatIsNoCommand) {
+  const std::string wanted = "wanted train, infer, eval, study, corpus or bench, came ";
+  expect_refused("infr --dir " + path("model"), 2, wanted + "\"infr\"");
+  expect_refused("--dir " + path("model"), 2, wanted + "\"--dir\"");
+  expect_refused("corpus more", 2, "more");
+  expect_refused("corpus --pairs 0", 2, "--pairs: wanted a number of 1 or more, came \"0\" (");
+  EXPECT_EQ(run("corpus --pairs 3 --seed 1").status, 0);
+}
+
 TEST_F(Program, RefusesFoldersThatHoldNoModel) {
   expect_refused("infer --dir " + path("none") + " hello", 1, "config.json");
   fs::create_directory(path("broken"));

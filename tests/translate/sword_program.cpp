@@ -49,6 +49,7 @@ TEST_F(SwordProgram, RefusesWhatHoldsNoVerses) {
   refused("'a;b' " + one, 1, "the name of a module, came \"a;b\"");
   refused("--what", 2, "--what");
   refused("--help", 0, "Example: sword_corpus ");
+  refused(one + " " + one + " 2>&1 > /dev/full", 1, "standard output cannot be written");
 }
 
 }  // namespace

@@ -89,9 +89,63 @@ TEST(alignment_picture, shows_both_sentences_and_the_weights) {
             "      i\n"
             "      │   sleep\n"
             "      │   │   <eos>\n"
-            "   je ███ ░░░\n"
-            " dors ▒▒▒ ▓▓▓\n"
-            "<eos> ░░░ ▒▒▒ ▓▓▓\n");
+            "   je █90 ░ 6\n"
+            " dors ▒30 ▓70\n"
+            "<eos> ░20 ▒26 ▓54\n");
+}
+
+TEST(alignment_picture, rounds_to_the_nearest_percent) {
+  const auto translation = translation_of({"a", "b", "c", "d"}, {"e", "f"},
+                                          {.0499F, .05F, .094F, .096F, .249F, .2512F, .9949F, .9951F});
+  EXPECT_EQ(alignment_picture(translation, 80),
+            "  a\n"
+            "  │   b\n"
+            "  │   │   c\n"
+            "  │   │   │   d\n"
+            "e     ░ 5 ░ 9 ░10\n"
+            "f ░25 ▒25 █99 100\n");
+}
+
+TEST(alignment_picture, blocks_stand_alone_where_columns_are_close) {
+  const auto translation = translation_of({"i", "sleep", "<eos>"}, {"je", "dors", "<eos>"},
+                                          {.9F, .06F, .04F, .3F, .7F, 0, .2F, .26F, .54F});
+  EXPECT_EQ(alignment_picture(translation, 18),
+            "     i\n"
+            "     │   sleep\n"
+            "     │   │   <eos>\n"
+            "  je █90 ░ 6\n"
+            "dors ▒30 ▓70\n"
+            "<eo… ░20 ▒26 ▓54\n");
+  EXPECT_EQ(alignment_picture(translation, 17),
+            "     i\n"
+            "     │  sleep\n"
+            "     │  │  <eos>\n"
+            "  je ██ ░░\n"
+            "dors ▒▒ ▓▓\n"
+            "<eo… ░░ ▒▒ ▓▓\n");
+  EXPECT_EQ(alignment_picture(translation, 12),
+            "    i\n"
+            "    │sleep\n"
+            "    ││<eos>\n"
+            " je █░\n"
+            "do… ▒▓\n"
+            "<e… ░▒▓\n");
+}
+
+TEST(alignment_picture, goes_on_below_where_the_source_is_too_long) {
+  const auto translation =
+      translation_of({"a", "b", "c", "d", "e"}, {"x", "y"}, {1, 0, 0, 0, 0, 0, 0, .3F, .6F, .1F});
+  EXPECT_EQ(alignment_picture(translation, 5),
+            "  a\n"
+            "  │b\n"
+            "  ││c\n"
+            "x █\n"
+            "y   ▒\n"
+            "\n"
+            "  d\n"
+            "  │e\n"
+            "x\n"
+            "y ▓░\n");
 }
 
 RC_GTEST_PROP(alignment_picture, fits_whatever_the_words, ()) {
@@ -101,14 +155,19 @@ RC_GTEST_PROP(alignment_picture, fits_whatever_the_words, ()) {
       words.push_back(std::string(static_cast<size_t>(*rc::gen::inRange(1, 30)), 'w'));
     return words;
   };
-  const Sentence source = words_of(40), target = words_of(20);
+  const Sentence source = words_of(200), target = words_of(20);
   const auto translation =
       translation_of(source, target, std::vector<float>(source.size() * target.size(), 0.5F));
-  const std::string picture = alignment_picture(translation, 80);
+  const int columns = *rc::gen::inRange(2, 120);
+  const std::string picture = alignment_picture(translation, columns);
   std::istringstream lines(picture);
-  size_t count = 0;
-  for (std::string line; std::getline(lines, line); ++count) RC_ASSERT(display_width(line) <= 80);
-  RC_ASSERT(count == source.size() + target.size());
+  size_t count = 0, pictures = 1;
+  for (std::string line; std::getline(lines, line); ++count) {
+    RC_ASSERT(display_width(line) <= columns);
+    pictures += line.empty() ? 1 : 0;
+  }
+  RC_ASSERT(count == source.size() + pictures * target.size() + pictures - 1);
+  if (columns >= 80 && source.size() <= 40) RC_ASSERT(pictures == 1U);
 }
 
 }  // namespace

@@ -44,6 +44,24 @@ TEST(case_C33, lower_case_is_valid_utf8) {
   EXPECT_EQ(words("ça"), words("ÇA"));
 }
 
+TEST(text, no_word_keeps_a_control_character) {
+  for (int code = 0; code < 0xA0; ++code) {
+    if (code == 0x20) code = 0x7F;  // DEL and those of Latin 1 come after the letters
+    const std::string control =
+        code < 0x80 ? std::string(1, static_cast<char>(code)) : std::string{'\xC2', static_cast<char>(code)};
+    EXPECT_EQ(words("a" + control + "b"), (Sentence{"a", "b"})) << code;
+    EXPECT_FALSE(is_word("a" + control)) << code;
+  }
+  EXPECT_EQ(words("a\x1B[31mb"), (Sentence{"a", "[31mb"}));
+}
+
+TEST(text, byte_order_mark) {
+  EXPECT_EQ(without_byte_order_mark("\xEF\xBB\xBFone"), "one");
+  EXPECT_EQ(without_byte_order_mark("\xEF\xBB\xBF"), "");
+  for (const char* text : {"", "one", "\xEF\xBB", "one\xEF\xBB\xBF"})
+    EXPECT_EQ(without_byte_order_mark(text), text);
+}
+
 TEST(text, accents_are_composed) {
   EXPECT_EQ(clean("C\u0327a e\u0301te\u0301"), "ça été");
   // The cedilla belongs before the acute, however they were typed.

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "translate/commands/commands.h"
+#include "translate/commands/options.h"
 #include "translate/corpus/corpus.h"
 
 namespace heed::translate {
@@ -24,7 +25,7 @@ void run(const CorpusCommand& command) {
 void add_corpus(CLI::App& app) {
   CLI::App* corpus = app.add_subcommand("corpus", "Print the embedded English-French corpus");
   const auto command = std::make_shared<CorpusCommand>();
-  corpus->add_option("--pairs", command->pairs, "How many pairs; else all")->check(CLI::PositiveNumber);
+  corpus->add_option("--pairs", command->pairs, "How many pairs; else all")->type_name("N")->check(from(1));
   corpus->add_option("--seed", command->seed, "Of the order that they come in")->capture_default_str();
   corpus->footer(
       "A line has the source, the target, and the links between their words, counted from 0, with tabs\n"

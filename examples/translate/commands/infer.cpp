@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 
 #include "translate/alignment_picture.h"
 #include "translate/commands/commands.h"
 #include "translate/commands/options.h"
+#include "translate/data/text.h"
+#include "translate/line_stream.h"
+#include "translate/standard_streams.h"
 #include "translate/terminal.h"
 #include "translate/translator.h"
 
@@ -30,37 +32,48 @@ void print(const std::vector<Translation>& translations, const InferCommand& com
     if (command.options.attention && translation.attention.defined())
       fmt::print("\n{}\n", alignment_picture(translation, columns));
   }
-  std::fflush(stdout);
+  flush_output();
 }
 
-/// Sentence number `number` is text. ValueError that names it.
-void expect_text(const std::string& sentence, size_t number) {
+/// ValueError, which says where the sentence stands, when it is no text.
+void expect_text(const std::string& sentence, std::string_view kind, size_t number) {
   try {
     words(sentence);
   } catch (const ValueError& problem) {
-    raise<ValueError>("[infer] sentence {}: {}", number, problem.what());
+    raise<ValueError>("[infer] {} {}: {}", kind, number, problem.what());
   }
 }
 
-/// Some lines at a time, and one at a time from someone who waits for the answer.
+/// Many lines at a time where so many have come, and what has come to someone who waits for the answer. Lines
+/// before one that cannot be read are translated, too.
 void translate_lines(Translator& translator, const InferCommand& command) {
-  const size_t most = isatty(STDIN_FILENO) != 0 ? 1 : kLinesAtOnce;
+  LineStream input(STDIN_FILENO, "standard input");
   std::vector<std::string> lines;
-  size_t number = 0;
-  for (std::string line; std::getline(std::cin, line);) {
-    expect_text(line, ++number);
-    lines.push_back(line);
-    if (lines.size() < most) continue;
+  const auto answer = [&] {
     print(translator.translate(lines, command.options), command);
     lines.clear();
+  };
+  const auto read_line = [&] {
+    try {
+      const bool any = input.next();
+      if (any) expect_text(input.text(), "line", input.number());
+      return any;
+    } catch (const Error&) {
+      answer();
+      throw;
+    }
+  };
+  while (read_line()) {
+    lines.push_back(input.text());
+    if (lines.size() == kLinesAtOnce || input.is_waiting()) answer();
   }
-  print(translator.translate(lines, command.options), command);
+  answer();
 }
 
 void run(const InferCommand& command) {
   Translator translator = Translator::load(command.folder);
   if (command.texts.empty()) return translate_lines(translator, command);
-  for (size_t i = 0; i < command.texts.size(); ++i) expect_text(command.texts[i], i + 1);
+  for (size_t i = 0; i < command.texts.size(); ++i) expect_text(command.texts[i], "sentence", i + 1);
   print(translator.translate(command.texts, command.options), command);
 }
 

@@ -11,8 +11,6 @@
 namespace heed::translate {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 /// Removes and returns what stands before the first `separator`, or everything when there is none.
 std::string_view take_until(char separator, std::string_view& rest) {
   const size_t end = rest.find(separator);
@@ -70,7 +68,7 @@ SentencePair parse_line(std::string_view line) {
 /// The line without a byte order mark at the start of the file and without the CR of a CRLF.
 std::string_view content(const LineReader& lines) {
   std::string_view text = lines.text();
-  if (lines.number() == 1 && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (lines.number() == 1) text = without_byte_order_mark(text);
   if (text.ends_with('\r')) text.remove_suffix(1);
   return text;
 }

@@ -30,13 +30,12 @@ Decoded decode_first(std::string_view rest) {
   return first;
 }
 
-/// White space as Python's str.split() sees it: that of Unicode and the four ASCII separators.
-bool is_white_space(CodePoint code) {
-  const bool control = (code >= 0x09 && code <= 0x0D) || (code >= 0x1C && code <= 0x1F) || code == 0x85;
-  if (control) return true;
+/// What parts words: white space as Python's str.split() sees it, that of Unicode and the four ASCII
+/// separators, and the other control characters, some of which a terminal would obey.
+bool is_between_words(CodePoint code) {
   const utf8proc_category_t category = utf8proc_category(code);
   return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL ||
-         category == UTF8PROC_CATEGORY_ZP;
+         category == UTF8PROC_CATEGORY_ZP || category == UTF8PROC_CATEGORY_CC;
 }
 
 void append_decomposed(CodePoint code, CodePoints& out) {
@@ -89,7 +88,7 @@ CodePoints composed(std::string_view utf8) {
 }
 
 CodePoint simplified(CodePoint code) {
-  if (is_white_space(code)) return kSpace;
+  if (is_between_words(code)) return kSpace;
   if (code == 0x2018 || code == 0x2019) return '\'';
   return utf8proc_tolower(code);
 }
@@ -134,10 +133,16 @@ std::string joined(const Sentence& sentence) { return fmt::format("{}", fmt::joi
 bool is_word(std::string_view text) {
   for (std::string_view rest = text; !rest.empty();) {
     const Decoded next = decode_first(rest);
-    if (next.bytes <= 0 || is_white_space(next.code)) return false;
+    if (next.bytes <= 0 || is_between_words(next.code)) return false;
     rest.remove_prefix(static_cast<size_t>(next.bytes));
   }
   return !text.empty();
+}
+
+std::string_view without_byte_order_mark(std::string_view utf8) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (utf8.starts_with(kMark)) utf8.remove_prefix(kMark.size());
+  return utf8;
 }
 
 }  // namespace heed::translate

@@ -10,6 +10,7 @@
 
 #include <heed/tensor/error.h>
 
+#include "translate/standard_streams.h"
 #include "translate/sword_corpus/verses.h"
 
 namespace heed::translate {
@@ -61,11 +62,13 @@ void print_pairs(const std::vector<Verse>& sources, const std::vector<Verse>& ta
     ++pairs;
   }
   if (pairs == 0) raise<FileError>("[sword_corpus] wanted verses that both modules have, came none");
+  flush_output();
   fmt::print(stderr, "{} verses\n", pairs);
 }
 
 int run(int argc, char** argv) {
   constexpr int kFailed = 1, kBadUsage = 2;
+  reserve_standard_streams();
   CLI::App app{
       "Prints two Bibles verse by verse, with the links between their words, as `translate` reads them"};
   std::string source = "engWEB2015eb", target = "spaRV1909eb";
