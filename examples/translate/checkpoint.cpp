@@ -50,6 +50,7 @@ void expect_training(const fs::path& folder) {
 
 void save_checkpoint(const fs::path& folder, const Training& training, const Translator& translator) {
   optim::save_snapshot(checkpoint_path(folder).string(), training.snapshot());
+  const auto averaged = training.averaged();
   translator.save_weights(folder);
 }
 

@@ -17,8 +17,9 @@ void expect_unused(const std::filesystem::path& folder);
 /// FileError for a folder that lacks a file that a training is taken up from; it names the first.
 void expect_training(const std::filesystem::path& folder);
 
-/// Writes the checkpoint and then the model's weights. Each file appears whole or not at all, and the one
-/// before stays until then: whenever the process dies, there is a checkpoint to go on from.
+/// Writes the checkpoint and then the model's weights, averaged where the training has an average. Each file
+/// appears whole or not at all, and the one before stays until then: whenever the process dies, there is a
+/// checkpoint to go on from.
 void save_checkpoint(const std::filesystem::path& folder, const Training& training,
                      const Translator& translator);
 

@@ -26,6 +26,7 @@ constexpr std::array kPresets{
            .dropout = 0.1,
            .lr = 0.005,
            .warmup_steps = 0,
+           .average = 0,
            .epochs = 100}},
     Named{"small",
           {.examples = 17000,
@@ -39,6 +40,7 @@ constexpr std::array kPresets{
            .dropout = 0.1,
            .lr = 0.001,
            .warmup_steps = 400,
+           .average = 0.98,
            .epochs = 20}},
     Named{"base",
           {.examples = 17000,
@@ -52,6 +54,7 @@ constexpr std::array kPresets{
            .dropout = 0.1,
            .lr = 0.001,
            .warmup_steps = 400,
+           .average = 0.98,
            .epochs = 20}},
 };
 

@@ -18,6 +18,7 @@ struct Preset {
   double dropout;
   double lr;             ///< Adam's learning rate, at its highest
   int64_t warmup_steps;  ///< up to that rate, which then falls with the square root of the step; 0: constant
+  double average;        ///< decay of the average of the weights: see TrainingOptions
   int64_t epochs;        ///< on pairs from a file
 };
 

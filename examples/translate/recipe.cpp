@@ -13,8 +13,8 @@
 namespace heed::translate {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Recipe, data, strict, preset, model, score, position, norm, attentive,
-                                   dropout, length, examples, holdout, lr, warmup_steps, bucket, shards, seed,
-                                   epochs, steps)
+                                   dropout, length, examples, holdout, lr, warmup_steps, average, bucket,
+                                   shards, seed, epochs, steps)
 
 namespace {
 
@@ -66,6 +66,7 @@ Recipe defaults(const json& given) {
   r.warmup_steps = preset.warmup_steps;
   r.epochs = preset.epochs;
   r.dropout = preset.dropout;
+  r.average = preset.average;
   r.length = std::max(preset.length, longest_sentence(r.data) + 1);
   if (is_embedded(r.data)) suit_embedded(r);
   return r;
@@ -149,7 +150,7 @@ void save_recipe(const std::filesystem::path& path, const Recipe& recipe) {
 
 Recipe load_recipe(const std::filesystem::path& path) {
   const std::string text = read_small_file("train", path);
-  json all{{"shards", 1}};
+  json all{{"shards", 1}, {"average", 0}};
   try {
     all.update(json::parse(text));
     expect_possible(all);

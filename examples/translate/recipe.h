@@ -26,6 +26,7 @@ struct Recipe {
   int64_t holdout = 0;   ///< sources with crc32(source) % holdout == 0 are kept out of training; 0: none
   double lr = 0;
   int64_t warmup_steps = 0;
+  double average = 0;   ///< see TrainingOptions
   bool bucket = false;  ///< batches of sentences of about the same length
   int64_t shards = 0;   ///< parts of a batch that are computed at once: see TrainingOptions
   uint64_t seed = 0;

@@ -32,6 +32,10 @@ Variable batch_loss(nn::EncoderDecoder& model, const Batch& batch) {
 /// The ops of a model with so many parameters are large enough to be shared between threads themselves.
 constexpr int64_t kLargeModel = 1 << 20;
 
+/// An average over hundreds of steps needs no more of them, and costs as much as a good part of the
+/// optimizer's step.
+constexpr int64_t kStepsPerAverage = 10;
+
 /// A number that tells these examples from others.
 int64_t fingerprint(std::span<const Encoded> examples) {
   uLong crc = crc32(0, nullptr, 0);
@@ -87,6 +91,8 @@ Training::Training(nn::EncoderDecoder& model, std::span<const Encoded> examples,
       optimizer_(named_, {.lr = options.lr(0)}),
       steps_per_epoch_(order_of(0).batches()) {
   if (examples.empty()) raise<ValueError>("[training] wanted examples, came none");
+  if (options.average > 0)
+    average_.emplace(named_, optim::WeightAverageOptions{.decay = options.average, .warm_up = true});
   if (options.shards < 1) raise<ValueError>("[training] wanted 1 shard or more, came {}", options.shards);
 }
 
@@ -135,6 +141,7 @@ StepReport Training::step() {
 
   if (steps_ % steps_per_epoch_ == 0) loss_sum_ = 0, token_count_ = 0;
   ++steps_;
+  if (average_ && steps_ % kStepsPerAverage == 0) average_->update();
   loss_sum_ += report.loss * static_cast<double>(report.tokens);
   token_count_ += report.tokens;
   return report;
@@ -151,24 +158,30 @@ double Training::epoch_loss() const {
   return token_count_ == 0 ? 0 : loss_sum_ / static_cast<double>(token_count_);
 }
 
+std::unique_ptr<const optim::AveragedWeights> Training::averaged() const {
+  return average_ ? std::make_unique<const optim::AveragedWeights>(*average_) : nullptr;
+}
+
 optim::Snapshot Training::snapshot() const {
   for (const auto& [name, parameter] : named_)
     if (!kernels::all_finite(parameter.data()))
       raise<ValueError>("[train] step {} left \"{}\" with values that are not finite; try a lower --lr",
                         steps_, name);
-  return {{"model", model_.state_dict()},
-          {"optimizer", optimizer_.state_dict()},
-          {"random", optim::state_of(default_generator())},
-          {"place",
-           {{"step", scalar(static_cast<double>(steps_), DType::i64)},
-            {"tokens", scalar(static_cast<double>(token_count_), DType::i64)},
-            {"loss_sum", scalar(loss_sum_, DType::f64)},
-            {"data", scalar(static_cast<double>(fingerprint(examples_)), DType::i64)}}}};
+  optim::Snapshot snapshot{{"model", model_.state_dict()},
+                           {"optimizer", optimizer_.state_dict()},
+                           {"random", optim::state_of(default_generator())},
+                           {"place",
+                            {{"step", scalar(static_cast<double>(steps_), DType::i64)},
+                             {"tokens", scalar(static_cast<double>(token_count_), DType::i64)},
+                             {"loss_sum", scalar(loss_sum_, DType::f64)},
+                             {"data", scalar(static_cast<double>(fingerprint(examples_)), DType::i64)}}}};
+  if (average_) snapshot.emplace("average", average_->state_dict());
+  return snapshot;
 }
 
 void Training::restore(const optim::Snapshot& snapshot) {
-  for (const char* part : {"model", "optimizer", "random", "place"})
-    if (!snapshot.contains(part))
+  for (const char* part : {"model", "optimizer", "random", "place", "average"})
+    if (!snapshot.contains(part) && (average_ || part != std::string_view("average")))
       raise<ValueError>("[training] wanted a snapshot of a training, came one without \"{}\"", part);
   const auto& place = snapshot.at("place");
   if (number_at<int64_t>(place, "data", 0, UINT32_MAX) != fingerprint(examples_))
@@ -180,6 +193,7 @@ void Training::restore(const optim::Snapshot& snapshot) {
   const double loss_sum = number_at(place, "loss_sum", -kMostLoss, kMostLoss);
   load_weights(model_, snapshot.at("model"));
   optimizer_.load_state_dict(snapshot.at("optimizer"));
+  if (average_) average_->load_state_dict(snapshot.at("average"));
   optim::restore(default_generator(), snapshot.at("random"));
   steps_ = steps;
   token_count_ = token_count;

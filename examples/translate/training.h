@@ -2,9 +2,11 @@
 
 #include <heed/nn/encoder_decoder.h>
 #include <heed/optim/adam.h>
+#include <heed/optim/average.h>
 #include <heed/optim/schedule.h>
 #include <heed/optim/snapshot.h>
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,6 +20,7 @@ struct TrainingOptions {
   int64_t length = 0;  ///< to which sentences are filled up; 0: that of the longest beside them
   optim::Schedule lr = optim::constant(0.005);
   double clip = 1;      ///< of the gradients' common norm
+  double average = 0;   ///< decay of the average of the weights, which is taken every tenth step; 0: none
   bool bucket = false;  ///< batches of sentences of about the same length, as EpochOrder::bucketed() has them
   /// Parts of a batch that are computed at once: see sharded_backward(). When there are more threads than
   /// parts, those of a large model are computed one after the other, each by all threads.
@@ -53,6 +56,9 @@ class Training {
   /// The mean loss per target token of that epoch so far.
   double epoch_loss() const;
 
+  /// The model has the average of its weights, where one is taken, for as long as this lives.
+  std::unique_ptr<const optim::AveragedWeights> averaged() const;
+
   /// Model, optimizer, this thread's generator, and the place in the data. ValueError when a parameter is not
   /// finite.
   optim::Snapshot snapshot() const;
@@ -73,6 +79,7 @@ class Training {
   std::vector<Variable> parameters_;
   bool is_large_;
   optim::Adam optimizer_;
+  std::optional<optim::WeightAverage> average_;
   int64_t steps_per_epoch_;
   int64_t steps_ = 0;
   double loss_sum_ = 0;      // over the tokens of the epoch so far

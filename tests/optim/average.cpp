@@ -31,6 +31,29 @@ TEST(WeightAverage, is_the_sum_with_falling_weights) {
   }
 }
 
+TEST(WeightAverage, forgets_its_start_soon_if_it_warms_up) {
+  Variable p(full({2}, 1000.0, DType::f64), true);
+  WeightAverage average({{"p", p}}, {.decay = 0.5, .warm_up = true});
+  WeightAverage taken_up({{"p", p}}, {.decay = 0.5, .warm_up = true});
+  double wanted = 1000;
+  Tensor numbers = p.data();
+  for (int n = 0; n < 12; ++n) {
+    numbers.fill(n);
+    const double kept = n < 8 ? (n + 1.0) / (n + 10.0) : 0.5;  // from 9 / 18 on
+    wanted = kept * wanted + (1 - kept) * n;
+    average.update();
+    EXPECT_TRUE(close(average_of(average, "p"), {wanted, wanted}, kF64)) << n;
+    if (n == 4) taken_up.load_state_dict(average.state_dict());
+    if (n > 4) taken_up.update();
+  }
+  EXPECT_TRUE(same_numbers(taken_up.state_dict(), average.state_dict()));
+  StateDict state = average.state_dict();
+  state.at("updates") = scalar(-1, DType::i64);
+  expect_error<ValueError>([&] { average.load_state_dict(state); }, "[average] wanted \"updates\" in [0, ");
+  state.erase("updates");
+  expect_error<ValueError>([&] { average.load_state_dict(state); }, "[average] its state lacks \"updates\"");
+}
+
 TEST(WeightAverage, lends_its_numbers_to_the_model_for_a_while) {
   const Variable a(random_tensor({3}), true), b(random_tensor({2, 2}, 2), true);
   WeightAverage average({{"a", a}, {"b", b}, {"tied", a}}, {.decay = 0.5});

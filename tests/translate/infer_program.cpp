@@ -98,7 +98,7 @@ TEST_F(InferProgram, ReportsOutputThatCannotBeWritten) {
   const std::string train =
       "train -q --overwrite --data " + path("pairs.tsv") + " --steps 1 --holdout 2 --out " + path("other");
   for (const std::string& command :
-       {infer("'one .'"), "eval --dir " + model() + " --data " + path("pairs.tsv"), train,
+       {infer("'one .'"), "eval --log-level error --dir " + model() + " --data " + path("pairs.tsv"), train,
         "bench -q --steps 1 --warmup 0 --data " + path("pairs.tsv"), std::string("corpus --pairs 3"),
         std::string("--help")}) {
     expect_refused(command + " 2>&1 > /dev/full", 1, reason + "No space left on device");

@@ -18,8 +18,12 @@ namespace {
 
 class TrainingOf : public testing::TestWithParam<ModelKind> {
  protected:
-  static TrainingOptions options(int64_t shards = 1) {
-    return {.batch = 4, .lr = optim::inverse_sqrt({.peak = 0.01, .warmup = 5}), .shards = shards, .seed = 3};
+  static TrainingOptions options(int64_t shards = 1, double average = 0) {
+    return {.batch = 4,
+            .lr = optim::inverse_sqrt({.peak = 0.01, .warmup = 5}),
+            .average = average,
+            .shards = shards,
+            .seed = 3};
   }
 };
 
@@ -46,19 +50,19 @@ TEST_P(TrainingInShards, goes_on_from_any_step_to_the_same_bits) {
   const std::string path = (scratch.folder() / "snapshot").string();
   Translator whole_translator = small_translator(GetParam());
   const auto examples = small_examples(whole_translator);
-  Training whole(whole_translator.model(), examples, options(2));
+  Training whole(whole_translator.model(), examples, options(2, 0.5));
   std::vector<StepReport> reports;
   for (int64_t i = 0; i < 10; ++i) reports.push_back(whole.step());
   const double epoch_loss = whole.epoch_loss();
   const optim::Snapshot wanted = whole.snapshot();
   for (const int64_t stop : {0, 1, 3, 4, 9}) {  // three steps are an epoch
     Translator before = small_translator(GetParam());
-    Training first(before.model(), examples, options(2));
+    Training first(before.model(), examples, options(2, 0.5));
     for (int64_t i = 0; i < stop; ++i) first.step();
     optim::save_snapshot(path, first.snapshot());
 
     Translator after = small_translator(GetParam(), 77);
-    Training second(after.model(), examples, options(2));
+    Training second(after.model(), examples, options(2, 0.5));
     manual_seed(99);
     second.restore(optim::load_snapshot(path));
     EXPECT_EQ(second.steps(), stop);
@@ -91,6 +95,29 @@ TEST_P(TrainingInShards, learns_what_the_whole_batch_teaches) {
     const auto parted = trained(shards);
     for (size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(parted[i], whole[i], 1e-4 * whole[i]) << shards;
   }
+}
+
+TEST_P(TrainingOf, has_the_average_of_every_tenth_step_while_that_is_asked_for) {
+  Translator translator = small_translator(GetParam());
+  const auto examples = small_examples(translator);
+  Training training(translator.model(), examples, options(1, 0.75));
+  const Tensor weight = training.named_parameters().front().second.data();
+  std::vector<std::vector<double>> at{weight.to_vector<double>()};
+  for (int64_t i = 1; i <= 25; ++i) {
+    training.step();
+    if (i % 10 == 0) at.push_back(weight.to_vector<double>());
+  }
+  const Tensor last = weight.clone();
+  {
+    const auto averaged = training.averaged();
+    const auto got = weight.to_vector<double>();
+    for (size_t i = 0; i < got.size(); ++i) {  // it keeps 1 / 10, and then 2 / 11
+      const double first = 0.1 * at[0][i] + 0.9 * at[1][i];
+      EXPECT_NEAR(got[i], 2.0 / 11 * first + 9.0 / 11 * at[2][i], 1e-6) << i;
+    }
+  }
+  EXPECT_TRUE(identical(weight, last));
+  EXPECT_EQ(Training(translator.model(), examples, options()).averaged(), nullptr);
 }
 
 TEST_P(TrainingOf, takes_sentences_of_one_length_together_where_asked) {
@@ -169,6 +196,9 @@ TEST_P(TrainingOf, refuses_what_is_no_snapshot_of_it) {
   without.erase("random");
   EXPECT_EQ(message_of<ValueError>([&] { training.restore(without); }),
             "[training] wanted a snapshot of a training, came one without \"random\"");
+  Training average(translator.model(), examples, options(1, 0.9));
+  EXPECT_EQ(message_of<ValueError>([&] { average.restore(snapshot); }),
+            "[training] wanted a snapshot of a training, came one without \"average\"");
 
   std::swap(examples.front(), examples.back());
   Training other(translator.model(), examples, options());

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include <heed/tensor/compare.h>
 #include <heed/tensor/creation.h>
 #include <heed/tensor/files/safetensors.h>
 
@@ -120,6 +121,19 @@ TEST_F(TrainingFolder, MayBeFromBeforeThereWereShards) {
   EXPECT_EQ(run("eval --dir " + folder().string()).status, 0);
   EXPECT_EQ(run(resume()).status, 0);
   EXPECT_NE(contents_of(path).find("\"shards\": 1,"), std::string::npos);
+}
+
+TEST_F(TrainingFolder, HoldsTheAverageOfTheWeightsWhereOneIsTaken) {
+  const auto weights = [&](const char* file) { return load_safetensors((folder() / file).string()).tensors; };
+  ASSERT_EQ(run("train -q --data copy:3 --examples 60 --steps 20 --average 0.5 --overwrite --out " +
+                folder().string())
+                .status,
+            0);
+  const auto saved = weights("model.safetensors"), all = weights("checkpoint.safetensors");
+  for (const auto& [name, tensor] : saved) {
+    EXPECT_TRUE(identical(tensor, all.at("average/" + name + "/average"))) << name;
+    EXPECT_FALSE(identical(tensor, all.at("model/" + name))) << name;
+  }
 }
 
 }  // namespace

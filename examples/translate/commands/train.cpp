@@ -81,6 +81,7 @@ void run(const TrainCommand& command, const Recipe& recipe, const Split& data, T
   Training training(translator.model(), examples,
                     {.batch = preset_by_name(recipe.preset).batch,
                      .lr = schedule_of(recipe),
+                     .average = recipe.average,
                      .bucket = recipe.bucket,
                      .shards = recipe.shards,
                      .seed = recipe.seed});
@@ -91,6 +92,7 @@ void run(const TrainCommand& command, const Recipe& recipe, const Split& data, T
   save_recipe(recipe_path(command.out), recipe);
   const SessionResult result = run_session(training, translator, command.out, steps, floor);
   report(command, result, training.steps(), floor);
+  const auto averaged = training.averaged();
   if (!data.test.empty()) show_unseen(translator, data.test);
 }
 
@@ -132,6 +134,11 @@ void add_train(CLI::App& app) {
   add_count(*train, given, "--warmup-steps",
             "Steps up to that rate, which then falls with their square root; 0: constant")
       ->check(from(0));
+  add_rate(*train, given, "--average",
+           "Save the moving average of the weights, in steps of ten, with this decay, such as 0.98; 0: the "
+           "weights\n"
+           "themselves; the default is the preset's")
+      ->check(CLI::Range(0.0, 0.9999));
   train->add_flag_callback(
       "--bucket", [given] { (*given)["bucket"] = true; },
       "Batches of sentences of about the same length, which have less padding");
