@@ -23,19 +23,16 @@ struct ShardOptions {
 /// memory of one gradient of all parameters per shard.
 ///
 ///   - The numbers follow from the shards, not from how many threads there are: gradients are added in the
-///   order
-///     of the shards, and what a shard draws from default_generator() follows from the caller's generator and
-///     the shard's number. One shard is loss(0).backward(), bit for bit and in all that it reaches.
+///     order of the shards, and what a shard draws from default_generator() follows from the caller's
+///     generator and the shard's number. One shard is loss(0).backward(), bit for bit and in all that it
+///     reaches.
 ///   - All or nothing: when one throws, every grad() is as it was before, and the exception of the first
-///   shard
-///     that threw is thrown here.
+///     shard that did is thrown here.
 ///   - `loss` runs on several threads. It must not change what they share, and has to compute from the
-///   parameters
-///     on: GraphError when it goes on from a result that was recorded before the call, or reaches another
-///     leaf.
+///     parameters on: GraphError when it goes on from a result that was recorded before the call, or reaches
+///     another leaf.
 ///   - A hook would be called by all of them at once, each with a part of the batch: with hooks on a
-///   parameter
-///     (GraphError here) or on a module, or edits (GraphError in its call), ask for one shard.
+///     parameter (GraphError here) or on a module, or edits (GraphError in its call), ask for one shard.
 ///
 /// ValueError for less than one shard; GraphError for a parameter that is no leaf, needs no gradient or comes
 /// twice, and for a loss that is no single number or needs no gradient.
