@@ -134,10 +134,10 @@ void add_train(CLI::App& app) {
   add_count(*train, given, "--warmup-steps",
             "Steps up to that rate, which then falls with their square root; 0: constant")
       ->check(from(0));
-  add_rate(*train, given, "--average",
-           "Save the moving average of the weights, in steps of ten, with this decay, such as 0.98; 0: the "
-           "weights\n"
-           "themselves; the default is the preset's")
+  add_rate(
+      *train, given, "--average",
+      "Saves the weights' moving average, which keeps so much of itself every tenth step, such as 0.98;\n"
+      "0: the weights themselves; the default suits the preset and the data")
       ->check(CLI::Range(0.0, 0.9999));
   train->add_flag_callback(
       "--bucket", [given] { (*given)["bucket"] = true; },
