@@ -10,25 +10,14 @@
 #include <heed/tensor/compare.h>
 #include <heed/tensor/kernels/matmul.h>
 #include <heed/tensor/random.h>
-#include <heed/tensor/threads.h>
 
 #include "tests/ops/close.h"
 #include "tests/ops/memory.h"
+#include "tests/support/threads.h"
 #include "tests/tensor/helpers.h"
 
 namespace heed::test {
 namespace {
-
-class Threads {
- public:
-  explicit Threads(int count) : before_(num_threads()) { set_num_threads(count); }
-  ~Threads() { set_num_threads(before_); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-
- private:
-  int before_;
-};
 
 Variable random_leaf(const Shape& shape, uint64_t seed, DType dtype = DType::f64) {
   Generator generator(seed);

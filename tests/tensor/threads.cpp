@@ -25,9 +25,11 @@
 #include <heed/tensor/random.h>
 
 #include "helpers.h"
+#include "tests/support/threads.h"
 
 using namespace heed;
 using heed::test::expect_error;
+using heed::test::Threads;
 
 namespace {
 
@@ -193,22 +195,6 @@ TEST(threads, the_number_is_checked) {
   EXPECT_EQ(num_threads(), 3);
   set_num_threads(before);
 }
-
-namespace {
-
-/// Sets the number of threads while it lives.
-class Threads {
- public:
-  explicit Threads(int count) : before_(num_threads()) { set_num_threads(count); }
-  ~Threads() { set_num_threads(before_); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-
- private:
-  int before_;
-};
-
-}  // namespace
 
 TEST(run_together, calls_each_once) {
   for (const int threads : {1, 2, 3})
