@@ -156,6 +156,7 @@ TEST_F(EvalProgram, RefusesWhatItCannotScore) {
   expect_refused("eval --dir " + path("none"), 1, "config.json");
   expect_refused(eval("--data sort:9"), 1, "sort:9: wanted a file of sentence pairs, copy:N or reverse:N");
   expect_refused(eval("--data ''"), 2, "wanted a file, copy:N or reverse:N, came \"\"");
+  expect_refused(eval("--data '\xE9.tsv'"), 2, "--data: wanted valid UTF-8, came byte 0xE9");
   expect_refused(eval("--data copy:0"), 2, "wanted copy:N with N from 1 to 1000, came \"copy:0\"");
   write(path("one.tsv"), "a\ta\n");
   expect_refused(eval("--data " + path("one.tsv") + " --holdout 1000000"), 1, "came none in 1 pairs");

@@ -13,6 +13,7 @@
 
 #include "translate/commands/report.h"
 #include "translate/data/dataset.h"
+#include "translate/data/text.h"
 
 namespace heed::translate {
 namespace {
@@ -71,6 +72,7 @@ std::string from_anywhere(const std::string& data) {
 
 void expect_data(const std::string& data) {
   if (data.empty()) raise<ValueError>("wanted a file, copy:N or reverse:N, came \"\"");
+  clean(data);             // the recipe, in which it will stand, is text
   longest_sentence(data);  // which knows what N may be
 }
 
