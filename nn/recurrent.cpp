@@ -1,39 +1,64 @@
 #include <heed/nn/recurrent.h>
 
+#include <algorithm>
+#include <numeric>
+
+#include <heed/autograd/ops/index.h>
 #include <heed/autograd/ops/join.h>
-#include <heed/autograd/ops/masked_fill.h>
+#include <heed/autograd/ops/views.h>
 #include <heed/tensor/creation.h>
 
 namespace heed::nn {
 namespace {
 
-/// Which rows still run at each step, and which places are padding; nothing where all rows run to the end.
-struct Schedule {
-  std::vector<Tensor> active;  // per step: bool (batch), undefined if all rows run
-  Tensor padding;              // bool (batch, length, 1), undefined if there is none
+/// A batch without its padding: the steps one after the other, of each only the rows that have not ended,
+/// from the longest row on, so that the rows of a step are the first of those of the step before.
+struct Packing {
+  std::vector<int64_t> running;  // rows of each step, up to the last that has any; {0} if none has
+  Tensor order, rank;            // i64 (batch): the rows by length, and where each of them stands there
+  Tensor places;                 // i64 (rows of all steps): where they lie in (batch * length)
 };
 
-Schedule make_schedule(const char* name, const Tensor& lengths, int64_t batch, int64_t length) {
-  Schedule schedule{std::vector<Tensor>(static_cast<size_t>(length)), {}};
-  if (!lengths.defined()) return schedule;
+std::vector<int64_t> checked_lengths(const char* name, const Tensor& lengths, int64_t batch, int64_t length) {
+  if (!lengths.defined()) return std::vector<int64_t>(static_cast<size_t>(batch), length);
   if (lengths.dtype() != DType::i64 || lengths.shape() != Shape{batch})
     raise<ShapeError>("[{}] wanted lengths i64({},), came {}", name, batch, describe(lengths));
-  const auto values = lengths.to_vector<int64_t>();
-  Tensor padding = zeros({length, batch}, DType::boolean);
-  for (int64_t b = 0; b < batch; ++b) {
-    const int64_t valid = values[static_cast<size_t>(b)];
+  auto values = lengths.to_vector<int64_t>();
+  for (const int64_t valid : values)
     if (valid < 0 || valid > length)
       raise<IndexError>("[{}] wanted lengths in [0, {}], came {}", name, length, valid);
-    for (int64_t t = valid; t < length; ++t) {
-      padding.set({t, b}, 1);
-      Tensor& active = schedule.active[static_cast<size_t>(t)];
-      if (!active.defined()) active = ones({batch}, DType::boolean);
-      active.set({b}, 0);
-      schedule.padding = padding;
-    }
+  return values;
+}
+
+Packing make_packing(const std::vector<int64_t>& lengths, int64_t length) {
+  const auto batch = static_cast<int64_t>(lengths.size());
+  std::vector<int64_t> order(lengths.size()), rank(lengths.size()), places;
+  std::iota(order.begin(), order.end(), 0);
+  const auto length_of = [&](int64_t row) { return lengths[static_cast<size_t>(row)]; };
+  std::ranges::stable_sort(order, std::ranges::greater(), length_of);
+  for (size_t i = 0; i < order.size(); ++i) rank[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  Packing packing;
+  for (int64_t t = 0; t == 0 || t < length; ++t) {
+    const auto ended = std::ranges::partition_point(order, [&](int64_t row) { return length_of(row) > t; });
+    if (t > 0 && ended == order.begin()) break;
+    packing.running.push_back(ended - order.begin());
+    for (auto row = order.begin(); row != ended; ++row) places.push_back(*row * length + t);
   }
-  if (schedule.padding.defined()) schedule.padding = padding.transpose(0, 1).unsqueeze(-1);
-  return schedule;
+  packing.order = from_values<int64_t>(order, {batch});
+  packing.rank = from_values<int64_t>(rank, {batch});
+  packing.places = from_values<int64_t>(places, {static_cast<int64_t>(places.size())});
+  return packing;
+}
+
+/// (batch, length, width) -> (rows of all steps, width)
+Variable pack(const Variable& x, const Packing& packing) {
+  return index_select(x.reshape({x.size(0) * x.size(1), x.size(2)}), 0, packing.places);
+}
+
+/// The way back, with zeros for padding.
+Variable unpack(const Variable& packed, const Packing& packing, int64_t batch, int64_t length) {
+  const int64_t width = packed.size(1);
+  return index_add({batch * length, width}, 0, packing.places, packed).reshape({batch, length, width});
 }
 
 const Variable& output_of(const Variable& h) { return h; }
@@ -49,18 +74,61 @@ std::string describe(const LSTMState& state) {
   return fmt::format("{} and {}", describe(state.h), describe(state.c));
 }
 
-/// One layer over the sequence, (batch, length, inputs) -> (batch, length, hidden); the state moves on.
-/// Backwards a row that has not begun keeps its first state, so that it begins at its own end.
+int64_t rows_of(const Variable& h) { return h.size(0); }
+int64_t rows_of(const LSTMState& state) { return state.h.size(0); }
+
+/// The rows in another order.
+Variable arranged(const Variable& h, const Tensor& rows) { return index_select(h, 0, rows); }
+LSTMState arranged(const LSTMState& state, const Tensor& rows) {
+  return {arranged(state.h, rows), arranged(state.c, rows)};
+}
+
+/// The first `count` rows, and the others.
+std::pair<Variable, Variable> parted(const Variable& h, int64_t count) {
+  const int64_t sizes[]{count, h.size(0) - count};
+  auto parts = split(h, sizes, 0);
+  return {std::move(parts[0]), std::move(parts[1])};
+}
+std::pair<LSTMState, LSTMState> parted(const LSTMState& state, int64_t count) {
+  auto [h, other_h] = parted(state.h, count);
+  auto [c, other_c] = parted(state.c, count);
+  return {{h, c}, {other_h, other_c}};
+}
+
+Variable joined(const Variable& first, const Variable& others) { return concat({first, others}, 0); }
+LSTMState joined(const LSTMState& first, const LSTMState& others) {
+  return {joined(first.h, others.h), joined(first.c, others.c)};
+}
+
+/// One layer over packed steps, (rows of all steps, inputs) -> (rows of all steps, hidden); the state, its
+/// rows by length, moves on. Forwards the rows that have ended wait behind those that run, backwards those
+/// that have not begun, so that each begins at its own end.
 template <class Cell>
-Variable run_layer(Cell& cell, const Variable& sequence, const Schedule& schedule, bool backwards,
+Variable run_layer(Cell& cell, const Variable& packed, const Packing& packing, bool backwards,
                    typename Cell::State& state) {
-  std::vector<Variable> steps = unstack(cell.project(sequence), 1);
+  using State = typename Cell::State;
+  std::vector<Variable> steps = split(cell.project(packed), packing.running, 0);
+  State waiting;
+  bool some_wait = false;
+  const auto have_running = [&](int64_t count) {
+    if (some_wait && rows_of(state) < count) {
+      state = joined(state, waiting);
+      some_wait = false;
+    }
+    if (rows_of(state) == count) return;
+    auto [running, others] = parted(state, count);
+    state = std::move(running);
+    waiting = some_wait ? joined(others, waiting) : std::move(others);
+    some_wait = true;
+  };
   for (size_t i = 0; i < steps.size(); ++i) {
     const size_t t = backwards ? steps.size() - 1 - i : i;
-    state = cell.advance(steps[t], state, schedule.active[t]);
+    have_running(packing.running[t]);
+    state = cell.advance(steps[t], state);
     steps[t] = output_of(state);
   }
-  return stack(steps, 1);
+  if (some_wait) state = joined(state, waiting);
+  return concat(steps, 0);
 }
 
 template <class Cell, class Options>
@@ -74,7 +142,7 @@ void add_cell(ModuleList<Cell>& cells, int64_t inputs, const Options& options) {
 }  // namespace
 
 template <class Cell>
-Recurrent<Cell>::Recurrent(const Options& options) : dropout_(options.dropout) {
+Recurrent<Cell>::Recurrent(const Options& options) : inputs_(options.inputs), dropout_(options.dropout) {
   if (options.layers < 1)
     raise<ValueError>("[{}] wanted 1 layer or more, came {}", Cell::kName, options.layers);
   for (int64_t i = 0; i < options.layers; ++i) {
@@ -105,27 +173,26 @@ void Recurrent<Cell>::expect_state(const State& state, int64_t batch) const {
 
 template <class Cell>
 RecurrentResult<Cell> Recurrent<Cell>::forward(const Variable& x, const Tensor& lengths, State state) {
-  if (x.rank() != 3)
-    raise<ShapeError>("[{}] wanted x (batch, length, inputs), came {}", Cell::kName, x.shape());
+  if (x.rank() != 3 || x.size(2) != inputs_)
+    raise<ShapeError>("[{}] wanted x (batch, length, {}), came {}", Cell::kName, inputs_, x.shape());
   const int64_t batch = x.size(0), length = x.size(1);
-  const Schedule schedule = make_schedule(Cell::kName, lengths, batch, length);
+  const Packing packing = make_packing(checked_lengths(Cell::kName, lengths, batch, length), length);
   if (state.empty()) state = zero_state(batch);
   expect_state(state, batch);
-  const auto width = static_cast<int64_t>(directions()) * layers_[0].hidden();
-  if (length == 0) return {zeros({batch, 0, width}, x.dtype()), std::move(state)};
-  // Padding may hold anything, and would reach the gradients of the input's weights as 0 * NaN.
-  Variable sequence = schedule.padding.defined() ? masked_fill(x, schedule.padding, 0) : x;
+  Variable sequence = pack(x, packing);
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
     if (layer > 0) sequence = dropout_(sequence);
-    const size_t slot = directions() * layer;
-    Variable output = run_layer(layers_[layer], sequence, schedule, false, state[slot]);
-    if (directions() == 2)
-      output =
-          concat({output, run_layer(reverse_layers_[layer], sequence, schedule, true, state[slot + 1])}, 2);
-    sequence = std::move(output);
+    const auto run = [&](Cell& cell, bool backwards) {
+      auto& own = state[directions() * layer + (backwards ? 1 : 0)];
+      own = arranged(own, packing.order);
+      Variable output = run_layer(cell, sequence, packing, backwards, own);
+      own = arranged(own, packing.rank);
+      return output;
+    };
+    const Variable output = run(layers_[layer], false);
+    sequence = directions() == 1 ? output : concat({output, run(reverse_layers_[layer], true)}, 1);
   }
-  if (schedule.padding.defined()) sequence = masked_fill(sequence, schedule.padding, 0);
-  return {sequence, std::move(state)};
+  return {unpack(sequence, packing, batch, length), std::move(state)};
 }
 
 template <class Cell>

@@ -57,6 +57,7 @@ class Recurrent : public Layer<Recurrent<Cell>> {
   void expect_state(const State& state, int64_t batch) const;
   size_t directions() const { return reverse_layers_.size() == 0 ? 1 : 2; }
 
+  int64_t inputs_;
   ModuleList<Cell> layers_, reverse_layers_;
   Dropout dropout_;
 };

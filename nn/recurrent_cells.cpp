@@ -1,6 +1,5 @@
 #include <heed/nn/recurrent_cells.h>
 
-#include <heed/autograd/ops/comparison.h>
 #include <heed/autograd/ops/gru_cell.h>
 #include <heed/autograd/ops/join.h>
 #include <heed/autograd/ops/matmul.h>
@@ -13,11 +12,6 @@ namespace {
 void check_sizes(const char* name, int64_t inputs, int64_t hidden) {
   if (inputs < 1 || hidden < 1)
     raise<ValueError>("[{}] wanted 1 input and hidden unit or more, came {} and {}", name, inputs, hidden);
-}
-
-/// `next` (batch, hidden) in the rows that are active, else `before`.
-Variable where_active(const Tensor& active, const Variable& next, const Variable& before) {
-  return active.defined() ? where(active.unsqueeze(-1), next, before) : next;
 }
 
 }  // namespace
@@ -33,8 +27,8 @@ GRUCell::GRUCell(int64_t inputs, int64_t hidden, bool bias) : hidden_(hidden) {
 
 Variable GRUCell::project(const Variable& x) const { return linear(x, weight_ih_, bias_ih_); }
 
-Variable GRUCell::advance(const Variable& projected, const Variable& h, const Tensor& active) {
-  return point("state", gru_cell(projected, linear(h, weight_hh_, bias_hh_), h, active));
+Variable GRUCell::advance(const Variable& projected, const Variable& h) {
+  return point("state", gru_cell(projected, linear(h, weight_hh_, bias_hh_), h));
 }
 
 Variable GRUCell::forward(const Variable& x, const Variable& h) { return advance(project(x), h); }
@@ -53,9 +47,8 @@ RNNCell::RNNCell(int64_t inputs, int64_t hidden, ActivationKind activation, bool
 
 Variable RNNCell::project(const Variable& x) const { return linear(x, weight_ih_, bias_ih_); }
 
-Variable RNNCell::advance(const Variable& projected, const Variable& h, const Tensor& active) {
-  const Variable next = activate(projected + linear(h, weight_hh_, bias_hh_), activation_);
-  return point("state", where_active(active, next, h));
+Variable RNNCell::advance(const Variable& projected, const Variable& h) {
+  return point("state", activate(projected + linear(h, weight_hh_, bias_hh_), activation_));
 }
 
 Variable RNNCell::forward(const Variable& x, const Variable& h) { return advance(project(x), h); }
@@ -73,14 +66,13 @@ LSTMCell::LSTMCell(int64_t inputs, int64_t hidden, bool bias) : hidden_(hidden) 
 
 Variable LSTMCell::project(const Variable& x) const { return linear(x, weight_ih_, bias_ih_); }
 
-LSTMState LSTMCell::advance(const Variable& projected, const LSTMState& state, const Tensor& active) {
+LSTMState LSTMCell::advance(const Variable& projected, const LSTMState& state) {
   const int64_t sizes[]{hidden_, hidden_, hidden_, hidden_};
   const auto gates = split(projected + linear(state.h, weight_hh_, bias_hh_), sizes, 1);
   const Variable input = gates[0].sigmoid(), forget = gates[1].sigmoid(), candidate = gates[2].tanh(),
                  output = gates[3].sigmoid();
   const Variable memory = forget * state.c + input * candidate;
-  const Variable h = where_active(active, output * memory.tanh(), state.h);
-  return {point("state", h), where_active(active, memory, state.c)};
+  return {point("state", output * memory.tanh()), memory};
 }
 
 LSTMState LSTMCell::forward(const Variable& x, const LSTMState& state) { return advance(project(x), state); }

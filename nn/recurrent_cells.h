@@ -3,8 +3,8 @@
 #include <heed/nn/activation.h>
 
 /// One step of a recurrent layer. Each cell takes its input already projected, since that can be done for all
-/// steps at once, and leaves the state of rows alone that are not active. Its point is "state", h after each
-/// step (batch, hidden): once for each, in the order in which they are made.
+/// steps at once. Its point is "state", h after each step, once for each, in the order in which they are
+/// made: (batch, hidden), or in a batch of unequal lengths only the rows that still run, from the longest on.
 namespace heed::nn {
 
 /// One layer of a gated recurrent unit. With sigma the sigmoid and * elementwise:
@@ -24,8 +24,8 @@ class GRUCell : public Layer<GRUCell> {
   Variable forward(const Variable& x, const Variable& h);
   /// W_i x + b_i for any leading axes: (..., inputs) -> (..., 3 hidden).
   Variable project(const Variable& x) const;
-  /// The step from a projected input; rows where `active` is false keep h.
-  Variable advance(const Variable& projected, const Variable& h, const Tensor& active = {});
+  /// The step from a projected input.
+  Variable advance(const Variable& projected, const Variable& h);
   State zero_state(int64_t batch) const;
 
   int64_t hidden() const { return hidden_; }
@@ -47,7 +47,7 @@ class RNNCell : public Layer<RNNCell> {
   /// As those of GRUCell, with projections (..., hidden).
   Variable forward(const Variable& x, const Variable& h);
   Variable project(const Variable& x) const;
-  Variable advance(const Variable& projected, const Variable& h, const Tensor& active = {});
+  Variable advance(const Variable& projected, const Variable& h);
   State zero_state(int64_t batch) const;
 
   int64_t hidden() const { return hidden_; }
@@ -80,7 +80,7 @@ class LSTMCell : public Layer<LSTMCell> {
   /// As those of GRUCell, with projections (..., 4 hidden).
   LSTMState forward(const Variable& x, const LSTMState& state);
   Variable project(const Variable& x) const;
-  LSTMState advance(const Variable& projected, const LSTMState& state, const Tensor& active = {});
+  LSTMState advance(const Variable& projected, const LSTMState& state);
   State zero_state(int64_t batch) const;
 
   int64_t hidden() const { return hidden_; }

@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-Variable reference(std::span<const Variable> in, const Tensor& active) {
+Variable reference(std::span<const Variable> in) {
   const Variable &gx = in[0], &gh = in[1], &h = in[2];
   const int64_t hidden = h.size(1);
   const auto part = [&](const Variable& gates, int64_t i) {
@@ -18,26 +18,23 @@ Variable reference(std::span<const Variable> in, const Tensor& active) {
   const Variable r = sigmoid(part(gx, 0) + part(gh, 0));
   const Variable z = sigmoid(part(gx, 1) + part(gh, 1));
   const Variable n = tanh(part(gx, 2) + r * part(gh, 2));
-  const Variable next = (1 - z) * n + z * h;
-  if (!active.defined()) return next;
-  const Variable on = active.to(h.dtype()).unsqueeze(1);  // (batch, 1)
-  return on * next + (1 - on) * h;
+  return (1 - z) * n + z * h;
 }
 
 }  // namespace
 
-Variable gru_cell(const Variable& gx, const Variable& gh, const Variable& h, const Tensor& active) {
-  auto result = kernels::gru_cell(gx.data(), gh.data(), h.data(), active);
+Variable gru_cell(const Variable& gx, const Variable& gh, const Variable& h) {
+  auto result = kernels::gru_cell(gx.data(), gh.data(), h.data());
   const Variable* inputs[] = {&gx, &gh, &h};
   return record_fused(
       "gru_cell", {result.h}, inputs,
-      [active, gates = result.gates](Backward& back, const std::vector<Tensor>& in) {
-        auto grads = kernels::gru_cell_backward(back.grad().data(), in[1], in[2], gates, active);
+      [gates = result.gates](Backward& back, const std::vector<Tensor>& in) {
+        auto grads = kernels::gru_cell_backward(back.grad().data(), in[1], in[2], gates);
         back.give(0, [&] { return std::move(grads.gx); });
         back.give(1, [&] { return std::move(grads.gh); });
         back.give(2, [&] { return std::move(grads.h); });
       },
-      [active](std::span<const Variable> in) { return std::vector{reference(in, active)}; }, {active})[0];
+      [](std::span<const Variable> in) { return std::vector{reference(in)}; })[0];
 }
 
 }  // namespace heed

@@ -1,7 +1,5 @@
 #include <heed/tensor/kernels/gru_cell.h>
 
-#include <algorithm>
-
 #include <heed/tensor/internal/dispatch.h>
 #include <heed/tensor/internal/parallel.h>
 #include <heed/tensor/internal/vector_math.h>
@@ -9,7 +7,7 @@
 namespace heed::kernels {
 namespace {
 
-void check(const Tensor& gx, const Tensor& gh, const Tensor& h, const Tensor& active) {
+void check(const Tensor& gx, const Tensor& gh, const Tensor& h) {
   internal::expect_same_dtype("gru_cell", gx, gh);
   internal::expect_same_dtype("gru_cell", gx, h);
   const bool fits =
@@ -17,8 +15,6 @@ void check(const Tensor& gx, const Tensor& gh, const Tensor& h, const Tensor& ac
   if (!fits)
     raise<ShapeError>("[gru_cell] wanted gx and gh (batch, 3 hidden) and h (batch, hidden), came {}, {}, {}",
                       gx.shape(), gh.shape(), h.shape());
-  if (active.defined() && (active.shape() != Shape{h.size(0)} || active.dtype() != DType::boolean))
-    raise<ShapeError>("[gru_cell] wanted active bool({},), came {}", h.size(0), describe(active));
 }
 
 /// Rows as they are when each is contiguous, as in a step of a sequence; else a copy.
@@ -59,56 +55,36 @@ void step_row_backward(T* dgx, T* dgh, T* dh, const T* g, const T* gates, const 
 
 }  // namespace
 
-GruCell gru_cell(const Tensor& gx, const Tensor& gh, const Tensor& h, const Tensor& active) {
-  check(gx, gh, h, active);
+GruCell gru_cell(const Tensor& gx, const Tensor& gh, const Tensor& h) {
+  check(gx, gh, h);
   const int64_t batch = h.size(0), hidden = h.size(1);
   const Tensor x = with_contiguous_rows(gx), y = with_contiguous_rows(gh), state = with_contiguous_rows(h);
-  const Tensor on = active.defined() ? active.contiguous() : active;
   GruCell result{Tensor::empty(h.shape(), h.dtype()), Tensor::empty({batch, 3 * hidden}, h.dtype())};
   internal::dispatch_floating("gru_cell", h, [&]<class T>(T) {
     T *out = result.h.mutable_data<T>(), *gates = result.gates.mutable_data<T>();
     const T *px = x.data<T>(), *ph = y.data<T>(), *before = state.data<T>();
-    const bool* row_active = on.defined() ? on.data<bool>() : nullptr;
     internal::parallel_chunks(batch, internal::rows_per_chunk(hidden * 12), [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) {
-        const T* old = before + b * state.strides()[0];
-        if (row_active != nullptr && !row_active[b]) {
-          std::copy_n(old, hidden, out + b * hidden);
-          std::fill_n(gates + b * 3 * hidden, 3 * hidden, T(0));
-        } else {
-          step_row(out + b * hidden, gates + b * 3 * hidden, px + b * x.strides()[0], ph + b * y.strides()[0],
-                   old, hidden);
-        }
-      }
+      for (int64_t b = begin; b < end; ++b)
+        step_row(out + b * hidden, gates + b * 3 * hidden, px + b * x.strides()[0], ph + b * y.strides()[0],
+                 before + b * state.strides()[0], hidden);
     });
   });
   return result;
 }
 
-GruCellGrads gru_cell_backward(const Tensor& grad, const Tensor& gh, const Tensor& h, const Tensor& gates,
-                               const Tensor& active) {
+GruCellGrads gru_cell_backward(const Tensor& grad, const Tensor& gh, const Tensor& h, const Tensor& gates) {
   const int64_t batch = h.size(0), hidden = h.size(1);
   const Tensor g = with_contiguous_rows(grad), y = with_contiguous_rows(gh), state = with_contiguous_rows(h);
-  const Tensor on = active.defined() ? active.contiguous() : active;
   GruCellGrads grads{Tensor::empty(gates.shape(), h.dtype()), Tensor::empty(gates.shape(), h.dtype()),
                      Tensor::empty(h.shape(), h.dtype())};
   internal::dispatch_floating("gru_cell_backward", h, [&]<class T>(T) {
     T *dgx = grads.gx.mutable_data<T>(), *dgh = grads.gh.mutable_data<T>(), *dh = grads.h.mutable_data<T>();
     const T *upstream = g.data<T>(), *ph = y.data<T>(), *before = state.data<T>(), *saved = gates.data<T>();
-    const bool* row_active = on.defined() ? on.data<bool>() : nullptr;
     internal::parallel_chunks(batch, internal::rows_per_chunk(hidden * 12), [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) {
-        const T* from = upstream + b * g.strides()[0];
-        if (row_active != nullptr && !row_active[b]) {
-          std::fill_n(dgx + b * 3 * hidden, 3 * hidden, T(0));
-          std::fill_n(dgh + b * 3 * hidden, 3 * hidden, T(0));
-          std::copy_n(from, hidden, dh + b * hidden);
-        } else {
-          step_row_backward(dgx + b * 3 * hidden, dgh + b * 3 * hidden, dh + b * hidden, from,
-                            saved + b * 3 * hidden, ph + b * y.strides()[0], before + b * state.strides()[0],
-                            hidden);
-        }
-      }
+      for (int64_t b = begin; b < end; ++b)
+        step_row_backward(dgx + b * 3 * hidden, dgh + b * 3 * hidden, dh + b * hidden,
+                          upstream + b * g.strides()[0], saved + b * 3 * hidden, ph + b * y.strides()[0],
+                          before + b * state.strides()[0], hidden);
     });
   });
   return grads;

@@ -12,15 +12,13 @@ struct GruCell {
 /// One step of a gated recurrent unit, in the form of cuDNN and PyTorch. From the projections
 /// gx = W_ih x + b_ih and gh = W_hh h + b_hh, both (batch, 3 hidden) in the order r, z, n:
 ///   r = sigmoid(gx_r + gh_r), z = sigmoid(gx_z + gh_z), n = tanh(gx_n + r gh_n), h' = (1 - z) n + z h
-/// Rows where `active` (bool (batch), or undefined for all) is false keep h.
 /// Cho et al., "Learning phrase representations using RNN encoder-decoder" (2014).
-GruCell gru_cell(const Tensor& gx, const Tensor& gh, const Tensor& h, const Tensor& active);
+GruCell gru_cell(const Tensor& gx, const Tensor& gh, const Tensor& h);
 
 struct GruCellGrads {
   Tensor gx, gh, h;
 };
 
-GruCellGrads gru_cell_backward(const Tensor& grad, const Tensor& gh, const Tensor& h, const Tensor& gates,
-                               const Tensor& active);
+GruCellGrads gru_cell_backward(const Tensor& grad, const Tensor& gh, const Tensor& h, const Tensor& gates);
 
 }  // namespace heed::kernels

@@ -110,11 +110,6 @@ std::vector<Edited> ops_that_save_a_constant() {
       {"embedding", [](V x, T t) { return Variables{embedding(x, t)}; }, zeros({4}, DType::i64)},
       {"cross_entropy", [](V x, T t) { return Variables{cross_entropy_losses(x, t)}; },
        zeros({2}, DType::i64)},
-      {"gru_cell",
-       [](V x, T t) {
-         return Variables{gru_cell(zeros({2, 9}), zeros({2, 9}), x, t)};
-       },
-       ones({2}, DType::boolean)},
       {"attention", [](V x, T t) { return Variables{attention_with(x, {.mask = {.lengths = t}})}; },
        full({1}, 2, DType::i64)},
       {"attention", [](V x, T t) { return Variables{attention_with(x, {.mask = {.keep = t}})}; },

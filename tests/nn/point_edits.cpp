@@ -141,6 +141,22 @@ TEST(points, of_recurrent_layers_are_their_states_step_by_step) {
     EXPECT_TRUE(identical(states[static_cast<size_t>(t)], result.output.data().select(1, t).contiguous()));
 }
 
+TEST(points, of_recurrent_layers_leave_out_rows_that_have_ended) {
+  nn::GRU gru({.inputs = 3, .hidden = 4});
+  nn::GRUResult result;
+  const auto states = shown(gru.get_submodule("layers.0"), "state", [&] {
+    result = gru(Variable(random_tensor({3, 5, 3})), ids({1, 4, 2}));
+  });
+  const std::vector<std::vector<int64_t>> rows{{1, 2, 0}, {1, 2}, {1}, {1}};  // from the longest on
+  ASSERT_EQ(states.size(), rows.size());
+  for (size_t t = 0; t < rows.size(); ++t) {
+    const Variable output = result.output.select(1, static_cast<int64_t>(t));
+    for (size_t i = 0; i < rows[t].size(); ++i)
+      EXPECT_TRUE(identical(states[t].select(0, static_cast<int64_t>(i)).contiguous(),
+                            output.select(0, rows[t][i]).data().contiguous()));
+  }
+}
+
 TEST(points, of_a_residual_split_its_gradient) {
   for (const nn::NormPlace place : {nn::NormPlace::pre, nn::NormPlace::post}) {
     nn::Residual residual({.width = 4, .norm = place});

@@ -154,8 +154,12 @@ TEST(GRU, names_what_does_not_fit) {
                            "wanted a probability in [0, 1], came 2");
   nn::GRU gru(two_layers());
   const Tensor x = some_input();
-  expect_error<ShapeError>([&] { gru(ones({2, 4})); }, "[GRU] wanted x (batch, length, inputs), came (2, 4)");
-  expect_error<ShapeError>([&] { gru(ones({2, 3, 5})); }, "came (2, 3, 5) and (9, 4)");
+  expect_error<ShapeError>([&] { gru(ones({2, 4})); }, "[GRU] wanted x (batch, length, 4), came (2, 4)");
+  expect_error<ShapeError>(
+      [&] {
+        gru(ones({2, 3, 5}));
+      },
+      "[GRU] wanted x (batch, length, 4), came (2, 3, 5)");
   expect_error<ShapeError>([&] { gru(x, ids({1, 2})); }, "[GRU] wanted lengths i64(3,), came i64(2,)");
   expect_error<ShapeError>([&] { gru(x, ones({3})); }, "[GRU] wanted lengths i64(3,), came f32(3,)");
   expect_error<IndexError>([&] { gru(x, ids({1, 6, 2})); }, "[GRU] wanted lengths in [0, 5], came 6");

@@ -222,11 +222,7 @@ TYPED_TEST(Recurrent, names_itself_and_what_does_not_fit) {
                            name + "wanted 1 input and hidden unit or more, came 2 and 0");
   TypeParam both(this->options(true));
   const Tensor x = some_input();
-  expect_error<ShapeError>(
-      [&] {
-        both(ones({2, 4}));
-      },
-      name + "wanted x (batch, length, inputs), came (2, 4)");
+  expect_error<ShapeError>([&] { both(ones({2, 4})); }, name + "wanted x (batch, length, 4), came (2, 4)");
   expect_error<ShapeError>([&] { both(x, ids({1, 2})); }, name + "wanted lengths i64(3,), came i64(2,)");
   expect_error<IndexError>([&] { both(x, ids({1, 6, 2})); }, name + "wanted lengths in [0, 5], came 6");
   auto state = both.zero_state(2);
