@@ -75,14 +75,15 @@ Variable Bahdanau::advance(const Variable& embedded, const Variable& context, Re
   return is_attentive_ ? concat({output, found}, 1) : output;
 }
 
-Variable Bahdanau::forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in) {
+Variable Bahdanau::forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in,
+                           const Tensor& places) {
   auto [memory, state] = encode(source, source_lengths);
   const Variable words = target_embedding_(target_in);
   std::vector<Variable> steps = unstack(words, 1);
   if (steps.empty())
-    return output_(is_attentive_ ? concat({words, words}, 2) : words);  // (batch, 0, vocabulary)
+    return output_(at_places(is_attentive_ ? concat({words, words}, 2) : words, places));  // of no place
   for (Variable& step : steps) step = advance(step, attend(state, memory).output, state);
-  return output_(stack(steps, 1));
+  return output_(at_places(stack(steps, 1), places));
 }
 
 class Bahdanau::Steps : public Decoding {

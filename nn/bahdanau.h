@@ -37,7 +37,8 @@ class Bahdanau : public EncoderDecoder {
  public:
   /// ValueError for an odd width of the attentive kind.
   explicit Bahdanau(const BahdanauOptions& options);
-  Variable forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in) override;
+  Variable forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in,
+                   const Tensor& places = {}) override;
   std::unique_ptr<Decoding> start(const Tensor& source, const Tensor& source_lengths,
                                   const DecodingOptions& options = {}) override;
 

@@ -31,12 +31,18 @@ class Decoding {
 /// For attention(): the weights of a step, or ValueError where there are none.
 Tensor kept_weights(const Variable& weights);
 
+/// x (batch, length, width) at `places`, as forward() takes them -> (count, width); x itself if undefined.
+Variable at_places(const Variable& x, const Tensor& places);
+
 /// A model that reads a source sequence and writes a target sequence.
 class EncoderDecoder : public Layer<EncoderDecoder> {
  public:
   /// Teacher forcing: source ids i64 (batch, source length) with lengths i64 (batch), target ids shifted
-  /// right i64 (batch, target length) -> logits (batch, target length, vocabulary).
-  virtual Variable forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in) = 0;
+  /// right i64 (batch, target length) -> logits (batch, target length, vocabulary). With `places`, i64
+  /// (count), only the logits of these of the batch * target length places, row by row -> (count,
+  /// vocabulary): a loss that leaves out padding need not pay for the vocabulary there.
+  virtual Variable forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in,
+                           const Tensor& places = {}) = 0;
   /// Reads the source and stands ready for the first step. The model must outlive the decoding.
   virtual std::unique_ptr<Decoding> start(const Tensor& source, const Tensor& source_lengths,
                                           const DecodingOptions& options = {}) = 0;

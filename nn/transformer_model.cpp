@@ -50,9 +50,11 @@ Variable TransformerModel::encode(const Tensor& source, const Tensor& source_len
 }
 
 Variable TransformerModel::forward(const Tensor& source, const Tensor& source_lengths,
-                                   const Tensor& target_in) {
+                                   const Tensor& target_in, const Tensor& places) {
   const Variable memory = encode(source, source_lengths);
-  return output_(decoder_(embed(target_embedding_, target_in), memory, Mask::valid_lengths(source_lengths)));
+  const Variable decoded =
+      decoder_(embed(target_embedding_, target_in), memory, Mask::valid_lengths(source_lengths));
+  return output_(at_places(decoded, places));
 }
 
 class TransformerModel::Steps : public Decoding {

@@ -24,7 +24,8 @@ struct TransformerModelOptions {
 class TransformerModel : public EncoderDecoder {
  public:
   explicit TransformerModel(const TransformerModelOptions& options);
-  Variable forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in) override;
+  Variable forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in,
+                   const Tensor& places = {}) override;
   std::unique_ptr<Decoding> start(const Tensor& source, const Tensor& source_lengths,
                                   const DecodingOptions& options = {}) override;
 

@@ -22,8 +22,10 @@ nn::RecurrentState PlainEncoderDecoder::encode(const Tensor& source, const Tenso
 }
 
 Variable PlainEncoderDecoder::forward(const Tensor& source, const Tensor& source_lengths,
-                                      const Tensor& target_in) {
-  return output_(decoder_(target_embedding_(target_in), Tensor(), encode(source, source_lengths)).output);
+                                      const Tensor& target_in, const Tensor& places) {
+  const Variable decoded =
+      decoder_(target_embedding_(target_in), Tensor(), encode(source, source_lengths)).output;
+  return output_(nn::at_places(decoded, places));
 }
 
 class PlainEncoderDecoder::Steps : public nn::Decoding {

@@ -19,7 +19,8 @@ struct PlainEncoderDecoderOptions {
 class PlainEncoderDecoder : public nn::EncoderDecoder {
  public:
   explicit PlainEncoderDecoder(const PlainEncoderDecoderOptions& options);
-  Variable forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in) override;
+  Variable forward(const Tensor& source, const Tensor& source_lengths, const Tensor& target_in,
+                   const Tensor& places = {}) override;
   /// attention() of the decoding is a ValueError: there is none.
   std::unique_ptr<nn::Decoding> start(const Tensor& source, const Tensor& source_lengths,
                                       const nn::DecodingOptions& options = {}) override;

@@ -22,11 +22,16 @@ namespace {
 /// Mean cross-entropy of a batch over its real target tokens.
 Variable batch_loss(nn::EncoderDecoder& model, const Batch& batch) {
   const Shape grid{batch.rows, batch.length};
-  const Variable logits = model(from_values<int64_t>(batch.source, grid),
-                                from_values<int64_t>(batch.source_lengths, {batch.rows}),
-                                from_values<int64_t>(batch.target_in, grid));
-  return nn::cross_entropy(logits, from_values<int64_t>(batch.target_out, grid),
-                           {.ignore_index = Vocabulary::kPadding});
+  std::vector<int64_t> places, words;
+  for (size_t place = 0; place < batch.target_out.size(); ++place) {
+    if (batch.target_out[place] == Vocabulary::kPadding) continue;
+    places.push_back(static_cast<int64_t>(place));
+    words.push_back(batch.target_out[place]);
+  }
+  const Variable logits = model(
+      from_values<int64_t>(batch.source, grid), from_values<int64_t>(batch.source_lengths, {batch.rows}),
+      from_values<int64_t>(batch.target_in, grid), from_values<int64_t>(places, {std::ssize(places)}));
+  return nn::cross_entropy(logits, from_values<int64_t>(words, {std::ssize(words)}));
 }
 
 /// The ops of a model with so many parameters are large enough to be shared between threads themselves.

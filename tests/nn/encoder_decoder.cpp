@@ -249,9 +249,30 @@ TEST_P(EncoderDecoder, a_source_without_words_keeps_everything_finite) {
   expect_finite_grads(*model);
 }
 
+TEST_P(EncoderDecoder, logits_of_some_places_are_those_of_all) {
+  const auto model = make();
+  const Tensor targets = ids({{4, 5, 6, 3, 1}, {6, 6, 3, 1, 1}, {5, 3, 1, 1, 1}});
+  const Tensor places = ids({0, 1, 2, 3, 5, 6, 7, 10, 11});  // all but padding
+  const Tensor words = kernels::index_select(targets.reshape({15}), 0, places);
+  const Variable some = (*model)(source_, lengths_, target_, places);
+  const Variable all = (*model)(source_, lengths_, target_);
+  const Tensor rows = all.data().reshape({15, kTargetWords});
+  EXPECT_TRUE(close(some.data(), kernels::index_select(rows, 0, places), kF32));
+  nn::cross_entropy(some, words).backward();
+  StateDict grads;
+  for (auto& [name, parameter] : model->named_parameters()) {
+    grads.emplace(name, parameter.grad().data());
+    parameter.zero_grad();
+  }
+  nn::cross_entropy(all, targets, {.ignore_index = kPadding}).backward();
+  expect_parameter_grads(*model, grads);
+  expect_error<IndexError>([&] { (*model)(source_, lengths_, target_, ids({15})); }, "15");
+}
+
 TEST_P(EncoderDecoder, has_no_logits_for_no_words) {
   const auto model = make();
   EXPECT_EQ((*model)(source_, lengths_, zeros({3, 0}, DType::i64)).shape(), Shape({3, 0, kTargetWords}));
+  EXPECT_EQ((*model)(source_, lengths_, target_, zeros({0}, DType::i64)).shape(), Shape({0, kTargetWords}));
   const Tensor nothing = zeros({3, 0}, DType::i64);
   const Tensor logits = (*model)(nothing, ids({0, 0, 0}), target_).data();
   EXPECT_EQ(logits.shape(), Shape({3, 5, kTargetWords}));
