@@ -7,31 +7,15 @@
 #include <unordered_set>
 
 #include <heed/autograd/anomaly.h>
+#include <heed/autograd/gathering.h>
 #include <heed/autograd/grad_mode.h>
 #include <heed/autograd/hooks.h>
 #include <heed/tensor/creation.h>
-#include <heed/tensor/kernels/arithmetic.h>
 
 namespace heed {
 namespace {
 
-/// The gradient of one output while it is gathered from its consumers.
-struct Gathering {
-  Variable sum;
-  bool is_ours = false;  // the sum was made here, so it may be added to in place
-
-  void add(Variable grad, bool create_graph) {
-    if (!sum.defined()) {
-      sum = std::move(grad);
-    } else if (is_ours && !create_graph) {
-      Tensor total = sum.data();
-      kernels::add_into(total, grad.data());
-    } else {
-      sum = sum + grad;
-      is_ours = true;
-    }
-  }
-};
+using internal::Gathering, internal::GradientProduct;
 
 struct Pending {
   Node* node = nullptr;
@@ -98,16 +82,19 @@ class Walk {
   void send(const Edge& edge, Variable grad) {
     if (edge.node == nullptr || !grad.defined()) return;
     if (selection_ != nullptr && !selection_->needed.contains(edge.node.get())) return;
-    if (border_ != nullptr && edge.node->number() < border_->oldest_inside) {
-      border_->arrived[{edge.node.get(), edge.index}].add(std::move(grad), options_.create_graph);
-      return;
-    }
+    gathering(edge).add(std::move(grad), options_.create_graph);
+  }
+
+  /// Where the gradients of a value are gathered.
+  Gathering& gathering(const Edge& edge) {
+    if (border_ != nullptr && edge.node->number() < border_->oldest_inside)
+      return border_->arrived[{edge.node.get(), edge.index}];
     Pending& pending = pending_[edge.node->number()];
     if (pending.node == nullptr) {
       pending.node = edge.node.get();
       pending.outputs.resize(edge.node->outputs.size());
     }
-    pending.outputs[edge.index].add(std::move(grad), options_.create_graph);
+    return pending.outputs[edge.index];
   }
 
   /// Hooks, retained gradients and captures, on the complete gradients.
@@ -116,7 +103,7 @@ class Walk {
     std::vector<Variable> grads(pending.outputs.size());
     for (size_t i = 0; i < grads.size(); ++i) {
       Variable& grad = grads[i];
-      grad = std::move(pending.outputs[i].sum);
+      grad = pending.outputs[i].take();
       if (!grad.defined()) continue;
       if (node.watch() != nullptr)
         call_hooks(node.watch()->outputs[i].hooks, grad, node.outputs[i], "on an output of", node);
@@ -140,20 +127,21 @@ class Walk {
       return;
     }
     if (node.watch() != nullptr) call_before(node, grads);
-    std::vector<Variable> results = backward(node, std::move(grads));
-    if (node.watch() != nullptr) call_after(node, results);
-    for (size_t i = 0; i < node.inputs.size(); ++i) send_along(node, i, std::move(results[i]));
+    Backward back = backward(node, std::move(grads));
+    if (node.watch() != nullptr) call_after(node, back.results);
+    for (size_t i = 0; i < node.inputs.size(); ++i) send_along(node, i, std::move(back.results[i]));
+    for (auto& [input, product] : back.products) gathering(node.inputs[input]).add(std::move(product));
     if (!options_.retain_graph && !options_.create_graph) node.release();
   }
 
-  std::vector<Variable> backward(Node& node, std::vector<Variable> grads) {
+  Backward backward(Node& node, std::vector<Variable> grads) {
     std::optional<Scope> scope;
     if (options_.create_graph) scope.emplace(node.scope_name());
     Backward back(node, std::move(grads), options_.create_graph,
                   selection_ == nullptr ? nullptr : &selection_->needed);
     node.backward(back);
     for (size_t i = 0; i < node.inputs.size(); ++i) expect_fitting(node, i, back.results[i]);
-    return std::move(back.results);
+    return back;
   }
 
   void call_before(const Node& node, std::vector<Variable>& grads) {
@@ -291,11 +279,11 @@ std::vector<Variable> grad_at_border(std::span<const Variable> roots, std::span<
   Walk walk({.create_graph = create_graph}, nullptr, &border);
   for (size_t i = 0; i < roots.size(); ++i) walk.start(roots[i], upstream[i]);
   walk.run();
-  for (const auto& [place, gathered] : border.arrived)
+  for (auto& [place, gathered] : border.arrived)
     if (!known.contains(place))
-      raise<GraphError>("{}: {} {}", complaint, place.first->name(), describe(gathered.sum.data()));
+      raise<GraphError>("{}: {} {}", complaint, place.first->name(), describe(gathered.take().data()));
   std::vector<Variable> grads;
-  for (const Edge& edge : edges) grads.push_back(border.arrived[{edge.node.get(), edge.index}].sum);
+  for (const Edge& edge : edges) grads.push_back(border.arrived[{edge.node.get(), edge.index}].take());
   return grads;
 }
 

@@ -2,8 +2,11 @@
 
 #include <atomic>
 
+#include <heed/autograd/anomaly.h>
 #include <heed/autograd/backtrace.h>
 #include <heed/autograd/hooks.h>
+#include <heed/autograd/ops/matmul.h>
+#include <heed/autograd/ops/views.h>
 #include <heed/tensor/creation.h>
 
 namespace heed {
@@ -91,6 +94,14 @@ Variable Backward::value(const SavedOutput& saved) const {
                       describe(saved.value_));
   if (!create_graph_) return Variable(saved.value_);
   return Variable(saved.value_, Edge(node_.shared_from_this(), saved.index_));
+}
+
+void Backward::give_product(size_t input, const Variable& left, const Variable& right) {
+  if (!wants(input)) return;
+  if (create_graph_ || node_.watch() != nullptr || anomaly_enabled())
+    results[input] = matmul(transpose(left, 0, 1), right);
+  else
+    products.emplace_back(input, internal::GradientProduct(left.data(), right.data()));
 }
 
 std::vector<Tensor> Backward::tensors(std::span<const Saved> saved) const {

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include <heed/autograd/gathering.h>
 #include <heed/autograd/scope.h>
 #include <heed/autograd/variable.h>
 
@@ -148,6 +149,11 @@ class Backward {
   void give(size_t input, F&& compute) {
     if (wants(input)) results[input] = compute();
   }
+  /// Hands over the gradient of a matrix as left^T right, of left (rows, m) and right (rows, n): where the
+  /// matrix takes part in many products of few rows, the engine multiplies many of them at once. It is
+  /// multiplied here if somebody looks at this node's gradients: a hook, the anomaly mode, a graph of the
+  /// gradient.
+  void give_product(size_t input, const Variable& left, const Variable& right);
 
  private:
   Node& node_;
@@ -157,6 +163,7 @@ class Backward {
 
  public:
   std::vector<Variable> results;
+  std::vector<std::pair<size_t, internal::GradientProduct>> products;  // of inputs without a result
 };
 
 }  // namespace heed

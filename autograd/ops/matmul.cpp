@@ -19,18 +19,16 @@ Variable flat_rows(const Variable& x) {
 }  // namespace
 
 Variable matmul(const Variable& a, const Variable& b) {
-  return record("matmul", kernels::matmul(a.data(), b.data()), {&a, &b},
-                [left = a.shape(), right = b.shape(), x = Saved(a, b.requires_grad()),
-                 y = Saved(b, a.requires_grad())](Backward& back) {
-                  back.give(
-                      0, [&] { return sum_to(matmul(back.grad(), transpose(back.value(y), -2, -1)), left); });
-                  back.give(1, [&] {
-                    // One matrix against many: the sum over the batch is part of the inner axis.
-                    if (right.rank() == 2)
-                      return matmul(transpose(flat_rows(back.value(x)), 0, 1), flat_rows(back.grad()));
-                    return sum_to(matmul(transpose(back.value(x), -2, -1), back.grad()), right);
-                  });
-                });
+  return record(
+      "matmul", kernels::matmul(a.data(), b.data()), {&a, &b},
+      [left = a.shape(), right = b.shape(), x = Saved(a, b.requires_grad()),
+       y = Saved(b, a.requires_grad())](Backward& back) {
+        back.give(0, [&] { return sum_to(matmul(back.grad(), transpose(back.value(y), -2, -1)), left); });
+        if (!back.wants(1)) return;
+        // One matrix against many: the sum over the batch is part of the inner axis.
+        if (right.rank() == 2) return back.give_product(1, flat_rows(back.value(x)), flat_rows(back.grad()));
+        back.give(1, [&] { return sum_to(matmul(transpose(back.value(x), -2, -1), back.grad()), right); });
+      });
 }
 
 Variable linear(const Variable& x, const Variable& weight, const Variable& bias) {
@@ -40,7 +38,7 @@ Variable linear(const Variable& x, const Variable& weight, const Variable& bias)
       [in = Saved(x, weight.requires_grad()), w = Saved(weight, x.requires_grad())](Backward& back) {
         const Variable& grad = back.grad();  // (..., outputs)
         back.give(0, [&] { return matmul(grad, back.value(w)); });
-        back.give(1, [&] { return matmul(transpose(flat_rows(grad), 0, 1), flat_rows(back.value(in))); });
+        if (back.wants(1)) back.give_product(1, flat_rows(grad), flat_rows(back.value(in)));
         back.give(2, [&] { return sum(flat_rows(grad), {0}); });
       });
 }
