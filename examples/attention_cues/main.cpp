@@ -67,7 +67,12 @@ int main(int argc, char** argv) {
   std::string folder;
   uint64_t seed = 0;
   app.add_option("--out", folder, "Write pictures (SVG) to this folder")->type_name("DIR");
-  app.add_option("--seed", seed, "Of points, noise and first weights")->capture_default_str();
+  app.add_option("--seed", seed, "Of points, noise and first weights")
+      ->capture_default_str()
+      ->check([](const std::string& text) {  // CLI11 takes -1 as the largest number
+        const bool is_whole = text.find_first_not_of("0123456789") == std::string::npos;
+        return is_whole ? "" : fmt::format("wanted a whole number of 0 or more, came \"{}\"", text);
+      });
   app.failure_message([](const CLI::App*, const CLI::Error& problem) {
     return fmt::format("attention_cues: {} (--help tells more)\n", problem.what());
   });

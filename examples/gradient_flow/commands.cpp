@@ -33,6 +33,7 @@ Command<Options> add(CLI::App& app, const char* name, const char* what, Measure 
   const auto page = std::make_shared<std::string>();
   command->add_option("--seed", options->seed, "Of all random numbers")
       ->capture_default_str()
+      ->check(translate::is_seed())
       ->type_name("N");
   command->add_option("--out", *page, "Write a page with the curves to this file")->type_name("FILE.html");
   translate::add_threads_option(*command);

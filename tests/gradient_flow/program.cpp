@@ -54,6 +54,7 @@ TEST(ProgramTest, refuses_a_wrong_command_line_with_2) {
   expect_refused("norm --seeds 0", 2, "wanted a number of 1 or more, came \"0\"");
   expect_refused("norm --seeds x", 2, "--seeds");
   expect_refused("norm --nonesuch", 2, "--nonesuch");
+  expect_refused("norm --seed -1", 2, "--seed: wanted a whole number from 0");
   expect_refused("memory --task sort", 2, "[task] wanted copy or reverse, came \"sort\"");
   expect_refused("memory --longest 3", 2, "wanted a number of 4 or more, came \"3\"");
   expect_refused("align --model rnn", 2, "[model] wanted bahdanau or transformer, came \"rnn\"");

@@ -62,6 +62,8 @@ TEST_F(Program, NamesTheWordThatIsNoCommand) {
   expect_refused("--dir " + path("model"), 2, wanted + "\"--dir\"");
   expect_refused("corpus more", 2, "more");
   expect_refused("corpus --pairs 0", 2, "--pairs: wanted a number of 1 or more, came \"0\" (");
+  expect_refused("corpus --seed -1", 2,
+                 "--seed: wanted a whole number from 0 to 18446744073709551615, came \"-1\"");
   EXPECT_EQ(run("corpus --pairs 3 --seed 1").status, 0);
 }
 

@@ -26,7 +26,9 @@ void add_corpus(CLI::App& app) {
   CLI::App* corpus = app.add_subcommand("corpus", "Print the embedded English-French corpus");
   const auto command = std::make_shared<CorpusCommand>();
   corpus->add_option("--pairs", command->pairs, "How many pairs; else all")->type_name("N")->check(from(1));
-  corpus->add_option("--seed", command->seed, "Of the order that they come in")->capture_default_str();
+  corpus->add_option("--seed", command->seed, "Of the order that they come in")
+      ->capture_default_str()
+      ->check(is_seed());
   corpus->footer(
       "A line has the source, the target, and the links between their words, counted from 0, with tabs\n"
       "between: the format that --data reads.\n\n"

@@ -108,6 +108,15 @@ CLI::Validator above_zero() {
       "");
 }
 
+CLI::Validator is_seed() {
+  return accepted_by(
+      [](const std::string& text) {
+        if (!number_of<uint64_t>(text))
+          raise<ValueError>("wanted a whole number from 0 to {}, came \"{}\"", UINT64_MAX, text);
+      },
+      "");
+}
+
 CLI::Option* add_count(CLI::App& command, const Given& given, const std::string& option,
                        const std::string& help) {
   return command
@@ -169,12 +178,7 @@ void add_seed_option(CLI::App& command, const Given& given) {
           "--seed", [given](uint64_t seed) { (*given)["seed"] = seed; },
           "Of first weights, dropout and order; the default is 0")
       ->type_name("N")
-      ->check(accepted_by(
-          [](const std::string& text) {
-            if (!number_of<uint64_t>(text))
-              raise<ValueError>("wanted a whole number from 0 to {}, came \"{}\"", UINT64_MAX, text);
-          },
-          ""));
+      ->check(is_seed());
 }
 
 void add_shards_option(CLI::App& command, const Given& given) {

@@ -27,6 +27,8 @@ using Given = std::shared_ptr<nlohmann::json>;
 /// Accept numbers from `least` to `most`, and numbers above 0.
 CLI::Validator from(int64_t least, int64_t most = kMostCount);
 CLI::Validator above_zero();
+/// Accepts what an uint64_t can hold: to CLI11 alone, -1 is the largest.
+CLI::Validator is_seed();
 
 /// An option for one number of a Recipe.
 CLI::Option* add_count(CLI::App& command, const Given& given, const std::string& option,
