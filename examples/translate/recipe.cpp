@@ -30,8 +30,8 @@ constexpr int64_t kCorpusExamples = 6000;
 /// learn it soonest without dropout and at a high rate that warms up and falls.
 constexpr double kHighRate = 0.008;
 constexpr int64_t kHighRateWarmup = 500;
-/// Of the average of the weights. Of four seeds each, it takes the Transformer from 97.0-98.8% of the
-/// held-out sources to 98.0-99.4%.
+/// Of the average of the weights. Of four seeds each, it takes the Transformer from 97.2-98.6% of the
+/// held-out sources to 98.6-99.4%.
 constexpr double kCorpusAverage = 0.98;
 
 /// Never the number of threads: the same seed is to give the same model everywhere.

@@ -34,8 +34,9 @@ struct Steps {
   /// The sum of factor * (x weight) over all; every other step is a linear layer.
   Variable loss(const Variable& w) const {
     Variable sum_of_steps = zeros({}, DType::f64);
+    const Variable turned = w.transpose(0, 1);  // once: the linear layers' products are to be gathered too
     for (size_t i = 0; i < x.size(); ++i) {
-      const Variable y = i % 2 == 0 ? matmul(x[i], w) : linear(x[i], w.transpose(0, 1));
+      const Variable y = i % 2 == 0 ? matmul(x[i], w) : linear(x[i], turned);
       sum_of_steps = sum_of_steps + sum(factor[i] * y);
     }
     return sum_of_steps;
@@ -47,7 +48,8 @@ struct Steps {
 };
 
 const std::vector<std::vector<int64_t>> kPlans{
-    {1}, {0}, {0, 0, 0}, {1, 2, 0, 3}, {255, 1}, {256, 1}, {300, 2, 300}, {100, 100, 100, 100, 100, 100, 7}};
+    {1},      {0},      {0, 0, 0},     {1, 2, 0, 3},
+    {255, 1}, {256, 1}, {300, 2, 300}, {100, 100, 100, 100, 100, 100, 7, 90}};
 
 TEST(gathering, many_products_of_one_matrix_add_up) {
   for (const auto& plan : kPlans) {
